@@ -1,5 +1,6 @@
 """Cases: pick a dispute to hear, look into one, upload or write one."""
 
+from collections import Counter
 from collections.abc import Callable
 from importlib import import_module
 from itertools import groupby, islice
@@ -9,7 +10,6 @@ from typing import NoReturn
 import streamlit as st
 
 from courtroom.cases.case import Case
-from courtroom.cases.library import ListedCase
 from courtroom.cases.question import Question, options_in
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
@@ -31,7 +31,7 @@ house = courthouse()
 @offered
 def welcome() -> None:
     """A whole hearing by one button: recorded ones, the first in large at first; and one of each kind, heard anew."""
-    cases = {case.id: case for case in house.library.cases() if case.bundled}
+    cases = {case.id: case for case in house.library.cases() if house.library.is_sample(case.id)}
     recorded = sorted(house.recordings.hearings, key=lambda one: cases[one.case].language != language())
     if recorded and not RunList(house.database).runs(RunFilter(), 1):
         recording = recorded.pop(0)
@@ -64,7 +64,7 @@ def welcome() -> None:
             key, title, about = f"watch-{kind}", declared(case.kind_title), literal(case.title)
             if st.button(title, key=key, type="tertiary", icon=":material/play_arrow:", help=about):
                 with errors_shown():
-                    start(house.first_fitting(case.kind), house.library.case(case.id), play=True)
+                    start(house.first_fitting(case.kind), case, play=True)
 
 
 def _title(recording: Recording, spoken: str) -> str:
@@ -160,20 +160,22 @@ def library() -> None:
     spoken = {"All": _("All"), **{one: LANGUAGES.get(one, one) for one in sorted({case.language for case in cases})}}
     wanted = fields[2].selectbox(_("Language"), list(spoken), format_func=spoken.__getitem__)
     # The first samples of each kind, those in the reader's language before others.
-    samples = sorted((one for one in cases if one.bundled), key=lambda one: (one.kind, one.language != language()))
+    is_sample = house.library.is_sample
+    samples = [one for one in cases if is_sample(one.id)]
+    samples.sort(key=lambda one: (one.kind, one.language != language()))
     first = (islice(those, SAMPLES_A_KIND_AT_FIRST) for _kind, those in groupby(samples, lambda one: one.kind))
     few = {case.id for those in first for case in those}
-    tests: dict[str, Callable[[ListedCase], bool]] = {
-        "A few of each kind": lambda c: bool(text) or sort != "All kinds" or not c.bundled or c.id in few,
+    tests: dict[str, Callable[[Case], bool]] = {
+        "A few of each kind": lambda c: bool(text) or sort != "All kinds" or not is_sample(c.id) or c.id in few,
         "All cases": lambda c: True,
-        "Samples": lambda c: c.bundled,
-        "Your own": lambda c: not c.bundled,
+        "Samples": lambda c: is_sample(c.id),
+        "Your own": lambda c: not is_sample(c.id),
     }
     kind = fields[3].selectbox(_("Show"), list(tests), format_func=translated)
     shown = [
         case
         for case in cases
-        if text in f"{case.title} {' '.join(case.brief)} {case.id}".casefold()
+        if text in f"{case.title} {' '.join(case.brief())} {case.id}".casefold()
         and sort in ("All kinds", case.kind_title)
         and wanted in ("All", case.language)
         and tests[kind](case)
@@ -186,18 +188,19 @@ def library() -> None:
                 alt = case.picture.description or case.picture.id
                 st.image(house.media.image(case.picture.sha256, 480), width="stretch", alt=alt)
             st.markdown(f"**{literal(case.title)}**")
-            facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
+            facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief()]
             st.caption(" · ".join(literal(fact) for fact in facts))
-            pictures, videos = many(case.images, "picture"), many(case.videos, "video")
-            if media := [pictures] * bool(case.images) + [videos] * bool(case.videos):
-                st.caption(", ".join(media))
-            if case.real:
-                st.caption(literal(case.real))
+            media = Counter(medium.kind for medium in case.media())
+            pictures, videos = many(media["image"], "picture"), many(media["video"], "video")
+            if counts := [pictures] * bool(media["image"]) + [videos] * bool(media["video"]):
+                st.caption(", ".join(counts))
+            if real := case.real_outcome():
+                st.caption(literal(real))
             with st.container(horizontal=True):
                 if st.button(_("Hear this case"), key=f"hear-{case.id}", type="primary", icon=":material/gavel:"):
                     hear(case.id)
                 st.button(_("View"), key=f"view-{case.id}", on_click=st.query_params.update, args=({"case": case.id},))
-                if case.bundled:
+                if is_sample(case.id):
                     st.badge(_("Sample"), color="gray")
 
 

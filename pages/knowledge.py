@@ -216,13 +216,11 @@ def precedents_view(house: Courthouse) -> None:
         st.download_button(_("Export all"), lines, "precedents.jsonl", "application/jsonl", icon=":material/download:")
     with middle:
         st.subheader(_("From a case"))
-        decided = [case for case in house.library.cases() if case.kind == "dispute" and case.real]
+        decided = [case for case in house.library.cases() if isinstance(case, Dispute) and case.real_outcome()]
         chosen = st.selectbox(_("A case with votes on record"), decided, format_func=lambda case: case.title)
         if chosen and st.button(_("Add as a precedent")):
             with shown.errors_shown():
-                case = house.library.case(chosen.id)
-                assert isinstance(case, Dispute)
-                house.imports.add_precedents([from_dispute(case)])
+                house.imports.add_precedents([from_dispute(chosen)])
                 st.toast(_("Added; its norms are still to be distilled."))
                 st.rerun()
     with right:

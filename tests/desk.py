@@ -1,11 +1,12 @@
 """A folder with files, and the datasets that are imported from it: the fixture `desk`."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from courtroom.datasets import Datasets, Row
-from courtroom.datasets.importing import Import, Imported, Order
+from courtroom.datasets.importing import Import, Imported, Order, Progress
 from courtroom.media.store import MediaStore
 from courtroom.settings import Settings
 from courtroom.store.opening import open_store
@@ -36,8 +37,10 @@ class Desk:
         """Import a file, or the whole folder."""
         return self.run(Order(source=str(source or self.folder), name=given.pop("name", "set"), **given))
 
-    def run(self, order: Order, *watched: Any, **given: Any) -> Imported:
-        return Import(self.datasets, self.media, order, *watched, **given).run()
+    def run(
+        self, order: Order, progress: Progress = lambda *told: None, stopped: Callable[[], bool] = lambda: False
+    ) -> Imported:
+        return Import(self.datasets, self.media, order, progress, stopped).run()
 
     def rows(self, name: str = "set") -> list[Row]:
         return list(self.datasets.rows(name))

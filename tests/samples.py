@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from courtroom import Case, Courthouse
-from courtroom.cases.criminal import DraftBatch, FirstDraft
+from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
 from courtroom.cases.dispute import PrecedentBatch
 from courtroom.cases.drafts import asked_with
 from courtroom.cases.files import read_upload
@@ -19,7 +19,7 @@ def precedents(house: Courthouse) -> Case:
 def drafts(house: Courthouse, language: str = "en") -> Case:
     """One wrong first draft and one right one, of cases in one language."""
     statutes = tuple(house.knowledge.of("statutes").all(0, 5))
-    cases = (house.library.case(one.id) for one in house.library.cases() if one.kind == "criminal")
+    cases = (one for one in house.library.cases() if isinstance(one, CriminalCase))
     first, second, *_ = (case for case in cases if case.language == language)
     made = []
     for case, article in ((first, statutes[0].number), (second, second.gold.relevant_articles[0])):
@@ -39,9 +39,9 @@ MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "draf
 
 def sample(house: Courthouse, kind: str) -> Case:
     """A case of a kind: one of the library, else one made here, else a file of the bundled data."""
-    for summary in house.library.cases():
-        if summary.kind == kind:
-            return house.library.case(summary.id)
+    for case in house.library.cases():
+        if case.kind == kind:
+            return case
     if kind in MADE:
         return MADE[kind](house)
     for path in sorted(DATA.rglob("*.json")):

@@ -160,7 +160,7 @@ def test_page_and_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> Non
 
 def test_a_verdict_says_what_its_votes_are_worth(house: Courthouse) -> None:
     setup = CyberJurorsSetup(jury_size=5, rounds=1, examination="shared", grounding_rounds=1)
-    disputes = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
+    disputes = [one for one in house.library.cases() if one.kind == "dispute"]
     runs = [drive(house, house.new_run("cyberjurors", case, setup, 0)) for case in disputes[: FEWEST - 1]]
     assert house.worth(runs[0]) == ""
     other = setup.model_copy(update={"rounds": 2})

@@ -39,7 +39,7 @@ def package(name: str = "kettle", files: dict[str, bytes] | None = None, **chang
 
 
 def own(library: Library) -> list[str]:
-    return [case.id for case in library.cases() if not case.bundled]
+    return [case.id for case in library.cases() if not library.is_sample(case.id)]
 
 
 def test_a_case_is_taken_in_deleted_and_restored(library: Library, store: MediaStore) -> None:
@@ -48,10 +48,10 @@ def test_a_case_is_taken_in_deleted_and_restored(library: Library, store: MediaS
     assert medium.sha256 is not None
     assert store.path(medium.sha256).read_bytes() == png()
     assert library.case("kettle") == added
-    summary = library.cases()[0]
-    assert (summary.id, summary.bundled, summary.images, summary.videos) == ("kettle", False, 1, 0)
-    assert summary.brief == ("Digital & Appliances", "1,234.50 CNY", "2 pieces of evidence")
-    assert (summary.real, summary.picture) == ("", medium)
+    assert library.cases()[0] == added
+    assert not library.is_sample("kettle")
+    assert added.brief() == ("Digital & Appliances", "1,234.50 CNY", "2 pieces of evidence")
+    assert (added.real_outcome(), added.picture) == ("", medium)
     deleted = library.delete("kettle")
     assert deleted == added
     with pytest.raises(CaseError, match="There is no case “kettle”"):
@@ -116,7 +116,7 @@ def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthous
     assert len(app.success) == len(app.error) == 0
     (details,) = app.expander
     assert (details.caption[0].value, details.caption[-1].value) == ("Refused: 2", "Imported: 137")
-    assert sum(not case.bundled for case in house.library.cases()) == 137
+    assert sum(not house.library.is_sample(case.id) for case in house.library.cases()) == 137
 
 
 def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse) -> None:

@@ -84,7 +84,7 @@ def test_a_storage_that_fails_midway_loses_nothing(url: str, tmp_path: Path, mon
 def test_a_backup_moves_media_from_a_folder_to_a_storage(url: str, tmp_path: Path) -> None:
     here = Settings(home=tmp_path / "here")
     house = Courthouse(here)
-    wanted = {one.sha256 for case in house.library.cases() for one in house.library.case(case.id).media()}
+    wanted = {one.sha256 for case in house.library.cases() for one in case.media()}
     house.close()
     count = backup.write(here, tmp_path / "all.zip")
     there = Settings(home=tmp_path / "there", media=url)

@@ -15,10 +15,10 @@ from courtroom.cases.checks import check
 from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.cases.files import Package, read_folder, read_upload, write_zip
 from courtroom.errors import MediaError
-from courtroom.media.medium import Medium
-from courtroom.media.sent import inspect_image
+from courtroom.media.medium import FRAMES_OF_A_VIDEO, Medium
+from courtroom.media.pictures import inspect_image
 from courtroom.media.store import MediaStore
-from courtroom.media.videos import MAX_FRAMES, inspect_video
+from courtroom.media.videos import inspect_video
 from courtroom.models.longer import fewer_frames
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
@@ -291,11 +291,11 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     content = to_wire((Message("user", (medium,)),), store)[0]["content"]
     label, rest = content[0], content[1:]
     times, frames = rest[::2], rest[1::2]
-    assert label["text"] == f"Video 0, {MAX_FRAMES} frames:"
-    assert len(times) == len(frames) == MAX_FRAMES
+    assert label["text"] == f"Video 0, {FRAMES_OF_A_VIDEO} frames:"
+    assert len(times) == len(frames) == FRAMES_OF_A_VIDEO
     assert times[0]["text"] == "at 00:00.0:"
     assert times[-1]["text"] == "at 00:07.9:"
-    assert len({time["text"] for time in times}) == MAX_FRAMES, "each frame can be cited"
+    assert len({time["text"] for time in times}) == FRAMES_OF_A_VIDEO, "each frame can be cited"
     first, last = (shown_wire(frames[place]["image_url"]["url"]).convert("L").getpixel((5, 5)) for place in (0, -1))
     assert first < last
     some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]

@@ -9,7 +9,7 @@ import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath
 from typing import IO, Any
@@ -36,6 +36,19 @@ BROKEN = (
     *(EOFError, OSError, RuntimeError, NotImplementedError, ValueError, struct.error),
 )
 """What reading a damaged, locked or strangely packed member raises."""
+Beside = Callable[[str], bytes | None]
+"""A file by its path from a folder, such as a medium by its path in the case; None where there is none."""
+
+
+@contextmanager
+def refusing(sentence: str) -> Iterator[None]:
+    """Refuse a file with this sentence, whatever a library raises that reads it; what is refused already is passed on."""
+    try:
+        yield
+    except CourtroomError:
+        raise
+    except Exception as error:  # noqa: BLE001  a damaged file makes libraries raise anything
+        raise CaseError(sentence) from error
 
 
 class UnpacksTooMuch(CourtroomError):
@@ -86,8 +99,8 @@ class Archive:
     """A ZIP file whose list of members has been found harmless.
 
     Args:
-        members: how many files it may hold.
-        unpacked: how many bytes it may unpack to.
+        files: how many it may hold.
+        room: how many bytes it may unpack to.
         ratio: how many times its packed size a member may unpack to.
 
     Raises:
@@ -95,18 +108,11 @@ class Archive:
     """
 
     def __init__(
-        self,
-        name: str,
-        data: bytes | Path,
-        members: int = MAX_MEMBERS,
-        unpacked: int = MAX_UNPACKED,
-        ratio: int = MAX_RATIO,
+        self, name: str, data: bytes | Path, files: int = MAX_MEMBERS, room: int = MAX_UNPACKED, ratio: int = MAX_RATIO
     ) -> None:
-        self.name, self._ratio, self._most, self._largest = name, ratio, members, unpacked
-        try:
+        self.name, self._ratio, self._most, self._largest = name, ratio, files, room
+        with refusing(f"{name} is no ZIP file, or it is cut off. Pack it again."):
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
-        except BROKEN as error:
-            raise CaseError(f"{name} is no ZIP file, or it is cut off. Pack it again.") from error
         self._members: dict[str, zipfile.ZipInfo] = {}
         self._folded: dict[str, set[str]] = {}
         try:
@@ -125,12 +131,9 @@ class Archive:
     def read(self, path: PurePosixPath) -> bytes:
         """Return a member's content. Raises `CaseError`: it is damaged."""
         member = self._members[str(path)]
-        try:
-            with self._zip.open(member) as file:
-                # Asked for a number of bytes, zipfile unpacks no more than that, whatever the member really holds.
-                return file.read(member.file_size)
-        except BROKEN as error:
-            raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
+        with refusing(f"{path} in {self.name} is damaged. Pack it again."), self._zip.open(member) as file:
+            # Asked for a number of bytes, zipfile unpacks no more than that, whatever the member really holds.
+            return file.read(member.file_size)
 
     def find(self, name: str, folder: PurePosixPath) -> bytes | None:
         """Return the only member of a name in a folder, however it is written; None where there is none."""
@@ -145,10 +148,8 @@ class Archive:
 
     def open(self, path: PurePosixPath) -> IO[bytes]:
         """A member to be read bit by bit. Raises `CaseError`: it is damaged."""
-        try:
+        with refusing(f"{path} in {self.name} is damaged. Pack it again."):
             return self._zip.open(self._members[str(path)])
-        except BROKEN as error:
-            raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
     def _list(self, members: list[zipfile.ZipInfo]) -> None:
         name = self.name
@@ -201,10 +202,6 @@ def _spellings(name: str, utf8: bool) -> Iterator[str]:
         for encoding in NAME_ENCODINGS:
             with suppress(UnicodeDecodeError):
                 yield written.decode(encoding)
-
-
-Beside = Callable[[str], bytes | None]
-"""A file by its path from a folder, such as a medium by its path in the case; None where there is none."""
 
 
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:

@@ -13,19 +13,13 @@ from courtroom.language import N_
 from courtroom.media.medium import KeptFile, Medium, with_kept
 from courtroom.strict import Strict, option
 
-VOTES_TITLES = {
-    "people": N_("The real jury"),
-    "invented": N_("Votes invented with the case"),
-    "predicted": N_("Predicted votes"),
-    "": N_("Votes on record"),
+TITLES = {
+    "people": (N_("The real jury"), N_("Real judgment")),
+    "invented": (N_("Votes invented with the case"), N_("Invented judgment")),
+    "predicted": (N_("Predicted votes"), N_("Predicted judgment")),
+    "": (N_("Votes on record"), N_("Judgment on record")),
 }
-JUDGMENT_TITLES = {
-    "people": N_("Real judgment"),
-    "invented": N_("Invented judgment"),
-    "predicted": N_("Predicted judgment"),
-    "": N_("Judgment on record"),
-}
-"""By who decided; empty where nobody says."""
+"""What votes are called, and a judgment, by who decided; empty where nobody says."""
 
 
 MAX_LISTED_IDS = 6
@@ -97,11 +91,16 @@ class Case(Strict):
     @property
     def votes_title(self) -> str:
         """What the votes on record are called: real only where people cast them."""
-        return VOTES_TITLES["invented" if self.fictional else self.decided_by]
+        return TITLES["invented" if self.fictional else self.decided_by][0]
 
     def media(self) -> Iterator[Medium]:
         """All media of the case, in reading order."""
         return iter(())
+
+    @property
+    def picture(self) -> Medium | None:
+        """Its first picture, for a card."""
+        return next((medium for medium in self.media() if medium.kind == "image"), None)
 
     @property
     def is_illustrated(self) -> bool:
@@ -184,9 +183,8 @@ class Case(Strict):
 
     def with_addition(self, text: str, side: str) -> Self:
         """The case with something put in while it is heard, by a side; raises `CaseError` where none can be."""
-        raise CaseError(
-            f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Give all a note instead."
-        )
+        why = f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Give all a note instead."
+        raise CaseError(why)
 
     def choosable(self, field: str) -> Mapping[str, str]:
         """What a field of a setup may be chosen from in this case, name to title; empty where it is free."""

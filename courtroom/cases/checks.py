@@ -22,9 +22,14 @@ from courtroom.media.store import MediaStore, check_medium
 LONGEST_NAME = 80
 """Characters of a field's name that are shown: a stranger's file may have one of megabytes."""
 MAX_LISTED_NAMES = 12
+Severity = Literal["error", "warning"]
 _SAID: dict[str, Any] = tomllib.loads((Path(__file__).parent / "checks.toml").read_text(encoding="utf-8"))
 SENTENCES: Mapping[str, str] = {kind: one["text"] for one in _SAID["sentences"] for kind in one["mark"]}
 FORMS: Mapping[str, str] = _SAID["forms"]
+_PATTERNS = tomllib.loads((Path(__file__).parent / "mentions.toml").read_text(encoding="utf-8"))
+MENTIONS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _PATTERNS.items()}
+ASCII_TAIL = re.compile(r"[!-~]+$")
+"""Chinese runs into a file's name without a space."""
 
 
 def explain(error: ValidationError, data: Any = None) -> list[str]:
@@ -55,15 +60,6 @@ def _sentence(item: Any) -> str:
     if sentence := SENTENCES.get(item["type"]):
         return sentence.format(**item.get("ctx", {}))
     return f"{str(item['msg']).removeprefix('Value error, ').rstrip('.')}. Correct the value."
-
-
-_PATTERNS = tomllib.loads((Path(__file__).parent / "mentions.toml").read_text(encoding="utf-8"))
-MENTIONS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _PATTERNS.items()}
-ASCII_TAIL = re.compile(r"[!-~]+$")
-"""Chinese runs into a file's name without a space."""
-
-
-Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True)
@@ -111,22 +107,19 @@ def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[
     listed = ", ".join(there[:MAX_LISTED_NAMES]) + (" ..." if len(there) > MAX_LISTED_NAMES else "")
     for medium in case.media():
         field, file = f"media › {medium.id}", medium.file
+        wrong, doubtful = partial(_error, field), partial(_warning, field)
         try:
             if leads_out(file):
-                yield _error(
-                    field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
-                )
+                yield wrong(f"{file} leads out of the case's folder. Put the file into it, and name it from there.")
             elif (remarks := _remarks(medium, files)) is None:
                 absent = f"{file} is named but absent. Add the file, or remove it from the case."
-                yield _error(field, f"{absent} These files are there: {listed}." if there else absent)
+                yield wrong(f"{absent} These files are there: {listed}." if there else absent)
             else:
-                yield from (_warning(field, remark) for remark in remarks)
+                yield from map(doubtful, remarks)
         except MediaError as error:
-            yield _error(field, str(error))
+            yield wrong(str(error))
         if not medium.description:
-            yield _warning(
-                field, f"{file} has no description: members that can't see will know nothing of it. Add one."
-            )
+            yield doubtful(f"{file} has no description: members that can't see will know nothing of it. Add one.")
 
 
 def _structure(case: Dispute) -> Iterator[CheckFinding]:

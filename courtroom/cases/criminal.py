@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Brought, Case, Option, joined, unique
+from courtroom.cases.case import TITLES, Brought, Case, Option, joined, unique
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
@@ -15,6 +15,12 @@ from courtroom.text.words import sentences
 
 Asked = Literal["judgment", "case_analysis", "crime_amount"]
 LETTERS = ("A", "B", "C", "D")
+Matter = Literal["criminal", "civil"]
+SIDES: dict[Matter, dict[str, str]] = {
+    "criminal": {"guilty": N_("Guilty"), "not-guilty": N_("Not guilty")},
+    "civil": {"plaintiff": N_("Plaintiff"), "defendant": N_("Defendant")},
+}
+"""What can be voted for, name to title. The first of a pair is the side that has to prove its case."""
 
 
 class Given(Strict):
@@ -50,22 +56,17 @@ class Gold(Strict):
 
     def judgment(self) -> Judgment:
         """As a judgment; what is unknown stays empty."""
-        return Judgment(
-            relevant_articles=self.relevant_articles or (),
-            charges=tuple(bare_charge(charge) for charge in self.charges or ()),
-            term_of_imprisonment=self.term_of_imprisonment or Term(),
-        )
+        charges = tuple(bare_charge(charge) for charge in self.charges or ())
+        articles, term = self.relevant_articles or (), self.term_of_imprisonment or Term()
+        return Judgment(relevant_articles=articles, charges=charges, term_of_imprisonment=term)
 
     def decided(self, defendant: str = "") -> Decided:
         """What is known to have been decided, on the primary defendant where no other is named."""
         for one in self.each:
             if one.name == defendant:
                 return Decided.model_validate(one.model_dump(exclude={"name"}))
-        return Decided(
-            relevant_articles=self.relevant_articles or (),
-            charges=self.charges or (),
-            term_of_imprisonment=self.term_of_imprisonment,
-        )
+        articles, charges = self.relevant_articles or (), self.charges or ()
+        return Decided(relevant_articles=articles, charges=charges, term_of_imprisonment=self.term_of_imprisonment)
 
 
 class CriminalCase(Case):
@@ -158,7 +159,7 @@ class CriminalCase(Case):
     @property
     def judgment_title(self) -> str:
         """What the judgment on record is called: real only where a court gave it."""
-        return JUDGMENT_TITLES["invented" if self.fictional else self.decided_by]
+        return TITLES["invented" if self.fictional else self.decided_by][1]
 
     def on_record(self) -> Any:
         return self.gold.model_dump(mode="json", exclude_defaults=True) if self.gold else None
@@ -211,17 +212,6 @@ class DraftBatch(Case):
         return self.model_copy(update={"drafts": drafts})
 
 
-Matter = Literal["criminal", "civil"]
-SIDES: dict[Matter, tuple[str, str]] = {"criminal": ("guilty", "not-guilty"), "civil": ("plaintiff", "defendant")}
-"""What can be voted for. The first of a pair is the side that has to prove its case."""
-SIDE_TITLES = {
-    "guilty": N_("Guilty"),
-    "not-guilty": N_("Not guilty"),
-    "plaintiff": N_("Plaintiff"),
-    "defendant": N_("Defendant"),
-}
-
-
 class Exhibit(Strict):
     """Pictures or videos that go with a piece of a trial."""
 
@@ -251,9 +241,9 @@ class Trial(Case):
     has_options = True
 
     @property
-    def sides(self) -> tuple[str, str]:
+    def sides(self) -> tuple[str, ...]:
         """The two choices; the first has to be proven."""
-        return SIDES[self.matter]
+        return tuple(SIDES[self.matter])
 
     @property
     def over(self) -> str:
@@ -272,8 +262,8 @@ class Trial(Case):
     def choices(self) -> tuple[Option, ...]:
         is_party = self.matter == "civil"
         return tuple(
-            Option(name=side, title=SIDE_TITLES[side], is_party=is_party, pieces=self.evidence(side))
-            for side in self.sides
+            Option(name=side, title=title, is_party=is_party, pieces=self.evidence(side))
+            for side, title in SIDES[self.matter].items()
         )
 
     @property
@@ -318,11 +308,8 @@ class Trial(Case):
 
     def parts(self) -> tuple[tuple[str, str], ...]:
         """The pieces of evidence: `proof-1` and so on, then `defence-1` and so on."""
-        return tuple(
-            (f"{name}-{number}", text)
-            for name in ("proof", "defence")
-            for number, text in enumerate(getattr(self, name), start=1)
-        )
+        sides = (("proof", self.proof), ("defence", self.defence))
+        return tuple((f"{name}-{n}", text) for name, texts in sides for n, text in enumerate(texts, start=1))
 
     def without(self, *parts: str) -> Self:
         """The case as if these pieces had not been shown to the jury."""

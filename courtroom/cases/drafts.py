@@ -64,16 +64,11 @@ def asked_with(question: str, options: Sequence[str] = (), files: Iterable[tuple
                 media[shown[0].file] = piece.medium
             material.append(Piece(text=piece.text, source=piece.source[:400], media=shown))
     slug = re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60].strip("-")
+    known: dict[str, Any] = {"language": language_of(text), "question": text, "source": WRITTEN}
+    known |= {"id": f"question-{slug}" if slug else "question", "title": text.splitlines()[0][:MAX_ANSWER]}
+    answers = tuple(filter(None, map(str.strip, options)))
     try:
-        case = Question(
-            id=f"question-{slug}" if slug else "question",
-            title=text.splitlines()[0][:MAX_ANSWER],
-            language=language_of(text),
-            question=text,
-            options=tuple(filter(None, map(str.strip, options))),
-            material=tuple(material),
-            source=WRITTEN,
-        )
+        case = Question(**known, options=answers, material=tuple(material))
     except ValidationError as error:
         raise CaseError(" ".join(explain(error))) from error
     return Package(case, media, tuple(remarks))
@@ -98,10 +93,7 @@ class Draft(Strict):
     id: str
     owner: str = ""
     kind: str = "dispute"
-    values: dict[str, Any] = Field(
-        default_factory=lambda: {"language": "en"},
-        description="By the names of fields, those within another after a dot.",
-    )
+    values: dict[str, Any] = Field(default={}, description="By the names of fields, those within another after a dot.")
     pieces: tuple[DraftPiece, ...] = ()
     questions: tuple[str, ...] = Field(default=(), description="What a model wants to know.")
     refused: tuple[str, ...] = Field(default=(), description="What of a model's draft was not taken over, and why.")
@@ -198,10 +190,8 @@ def missing(draft: Draft) -> list[str]:
 def _case(draft: Draft) -> Case:
     title = str(draft.values.get("title", "")).strip()
     source = "Made of papers in the app" if any(piece.source for piece in draft.pieces) else WRITTEN
-    given: dict[str, Any] = {
-        "id": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "case",
-        "source": "" if draft.values.get("decided_by") == "people" else source,
-    }
+    given: dict[str, Any] = {"id": re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:60] or "case"}
+    given["source"] = "" if draft.values.get("decided_by") == "people" else source
     for name in draft.asks:
         value = draft.values.get(name)
         if value not in (None, ""):

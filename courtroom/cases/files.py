@@ -1,34 +1,45 @@
-"""Cases as files: `.json`, `.jsonl`, `.zip` with media, in and out."""
+"""Cases as files: `.json`, `.jsonl`, `.zip` with media, in and out; documents and tasks from texts and tables."""
 
 import io
+import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from pydantic import ValidationError
+
 from courtroom.cases.archives import Archive, Beside, read_within
 from courtroom.cases.case import Case
+from courtroom.cases.checks import explain
 from courtroom.cases.kinds import case_kinds, parse_case
-from courtroom.cases.readers import cail, texts, verdictbench
-from courtroom.cases.readers.tables import MOST_COMPARED, looks_labelled, task_from_rows
-from courtroom.errors import CaseError
+from courtroom.cases.labelled import Document, LabelledTask
+from courtroom.cases.papers import OFFICE, read_papers
+from courtroom.cases.readers import cail, tables, verdictbench
+from courtroom.cases.readers.pdf import read_pages
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.text.encoding import decoded
+from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.files import is_json_lines, json_of, json_records
 from courtroom.text.languages import language_of
 from courtroom.text.table import TableRow
 from courtroom.text.words import strings
 
 MAX_UPLOAD = 200 * 2**20
-ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
+TEXTS = (".txt", ".md", ".pdf", ".csv", ".tsv", *OFFICE)
+ENDINGS = frozenset({".json", ".jsonl", ".zip", *TEXTS})
 """Of files that can hold a case."""
 CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 """In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
 MAX_LISTED_KEYS = 12
+MOST_SHOWN, MOST_LEFT_OUT = 5, 100
+"""Of things that do not fit, and of rows that were left out, so many are told."""
+Names = Mapping[str, str] | None
+"""What labels that are numbers mean."""
 
 
 @dataclass(frozen=True)
@@ -47,10 +58,6 @@ def packed(case: Case, beside: Beside, remarks: tuple[str, ...] = ()) -> Package
     """A case with those of its media that are there."""
     found = {medium.file: beside(medium.file) for medium in case.media()}
     return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
-
-
-Names = Mapping[str, str] | None
-"""What labels that are numbers mean."""
 
 
 def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding: str = "") -> list[Package]:
@@ -85,9 +92,8 @@ def read_each(
             yield from _from_zip(archive, labels)
     elif ending in (".json", ".jsonl"):
         yield from _from_text(name, ending, source, beside, labels, encoding)
-    elif ending in texts.ENDINGS:
-        case, remarks = texts.read(name, source, labels, encoding)
-        yield Package(case, remarks=remarks)
+    elif ending in TEXTS:
+        yield _from_paper(name, ending, source, labels, encoding)
     else:
         raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
@@ -167,8 +173,8 @@ def _is_stray(data: bytes) -> bool:
         content = json_of(data)
     except CaseError:
         return False
-    rows = content if isinstance(content, list) else [content]
-    return not any(isinstance(row, dict) and ("kind" in row or _reader(row) or looks_labelled(row)) for row in rows)
+    rows = [row for row in (content if isinstance(content, list) else [content]) if isinstance(row, dict)]
+    return not any("kind" in row or _reader(row) or tables.looks_labelled(row) for row in rows)
 
 
 def _media_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -178,7 +184,7 @@ def _media_names(names: Iterable[str]) -> tuple[str, ...]:
 def _from_text(
     where: str, ending: str, data: bytes, beside: Beside, labels: Names = None, encoding: str = ""
 ) -> Iterator[Package | CaseError]:
-    with texts.named(where):
+    with _named(where):
         text, remark = decoded(data, encoding)
         if ending == ".json" and not is_json_lines(text):  # lines are how CAIL2018 is handed around
             content = json_of(text)
@@ -188,14 +194,14 @@ def _from_text(
             records = list(json_records(text.encode(errors="surrogatepass")))
     if not records:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
-    objects = [row.cells for row in records[:MOST_COMPARED] if isinstance(row.cells, dict) and not row.fault]
+    objects = [row.cells for row in records[: tables.MOST_COMPARED] if isinstance(row.cells, dict) and not row.fault]
     told = tuple(filter(None, [remark]))
     plain = [row for row in objects if "kind" not in row and not _reader(row)]
-    if 2 * len(plain) > len(objects) and looks_labelled(name for row in plain for name in row):
-        with texts.named(where):
-            read = task_from_rows((replace(row, place=row.place or "the file") for row in records), labels)
-            case, remarks = texts.task(where, read, remark)
-        yield Package(case, remarks=remarks)
+    if 2 * len(plain) > len(objects) and tables.looks_labelled(name for row in plain for name in row):
+        with _named(where):
+            read = tables.task_from_rows((replace(row, place=row.place or "the file") for row in records), labels)
+            package = _task(where, read, remark)
+        yield package
         return
     for row in records:
         at = f"{where}, {row.place}" if row.place else where
@@ -211,7 +217,7 @@ def _from_text(
 
 def _package(where: str, row: Any, beside: Beside) -> Package:
     remarks: tuple[str, ...] = ()
-    with texts.named(where):
+    with _named(where):
         if isinstance(row, dict) and (convert := _reader(row)):
             row, remarks = convert(row)
         elif isinstance(row, dict) and "kind" not in row:
@@ -220,7 +226,7 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
                 f"A dispute without it has its evidence under one of these names: {', '.join(verdictbench.MARKS)}. "
                 f"This one has: {', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
             )
-    with texts.named(where, row):
+    with _named(where, row):
         case = parse_case(row)
     if "language" not in row:
         case = case.model_copy(update={"language": language_of("\n".join(strings(row, ("id", "file", "kind"))))})
@@ -239,3 +245,74 @@ def _reader(row: dict[str, Any]) -> Callable[[dict[str, Any]], tuple[dict[str, A
 def _check_size(where: str, size: int) -> None:
     if size > MAX_UPLOAD:
         raise CaseError(f"{where} has {size / 2**20:.0f} MB; {MAX_UPLOAD // 2**20} MB are allowed. Split it.")
+
+
+def _from_paper(name: str, ending: str, data: bytes, labels: Names, encoding: str) -> Package:
+    """The one case in a text, a table, a PDF, or a file of an office program."""
+    if ending == ".pdf":
+        found = read_pages(name, data)
+        if not any(map(str.strip, found.pages)):
+            raise CaseError(
+                f"{name} holds no text, only pictures of it. "
+                "Choose “From papers” on the page Cases: there its pages are pictures."
+            )
+        return _document(name, "\n\n".join(filter(None, found.pages)), found.told(name))
+    if ending in OFFICE:
+        return _from_office(name, data)
+    with _named(name):
+        file, remark = in_utf8(io.BytesIO(data), encoding)
+        table = None if ending == ".md" else tables.table_in(file, ending)
+        if table is not None:
+            return _task(name, tables.task_from_table(table, labels), remark)
+        text, remark = decoded(data, encoding)
+    return _document(name, text, filter(None, [remark]), markdown=text if ending == ".md" else "")
+
+
+def _from_office(name: str, data: bytes) -> Package:
+    """A document of all texts in a file; it has no pictures."""
+    papers = read_papers(name, data)
+    text = "\n\n".join(piece.text for piece in papers.pieces if piece.text)
+    if not text:
+        raise CaseError(f"{name} holds only pictures. Choose “From papers” on the page Cases, and bring it there.")
+    pictures = [piece.source for piece in papers.pieces if piece.medium]
+    left_out = f"Pictures in {name} are no part of a document, and were left out: {len(pictures)}."
+    return _document(name, text, (*papers.remarks, *([left_out] if pictures else ())))
+
+
+def _document(name: str, text: str, remarks: Iterable[str], markdown: str = "") -> Package:
+    with _named(name):
+        return Package(Document(text=text, **_known(name, text, markdown)), remarks=tuple(remarks))
+
+
+def _task(name: str, read: tables.TaskRead, remark: str) -> Package:
+    """The labelled task that was read of a file of this name."""
+    known = _known(name, "\n".join(item["text"] for item in read.fields["items"][:20]))
+    left_out = [*read.left_out[:MOST_LEFT_OUT]]
+    if more := len(read.left_out) - len(left_out):
+        left_out.append(f"And {more} more rows were left out.")
+    case = LabelledTask.model_validate({**read.fields, **known})
+    return Package(case, remarks=(*filter(None, [remark]), *left_out, *read.remarks))
+
+
+def _known(name: str, text: str, markdown: str = "") -> dict[str, Any]:
+    """What a file's name says of a case, and its language by a text; a heading of Markdown is its title."""
+    heading = re.search(r"^#+\s+(.+)$", markdown, re.MULTILINE)
+    title = heading[1] if heading else re.sub("[_-]", " ", Path(name).stem)
+    own = re.sub(r"[^A-Za-z0-9]+", "-", Path(name).stem).strip("-").lower()[:60] or "text"
+    known = {"id": own, "title": title.strip()[:200] or "Text", "language": language_of(text)}
+    return {**known, "source": Path(name).name[:400]}
+
+
+@contextmanager
+def _named(where: str, data: Any = None) -> Iterator[None]:
+    """Report what is wrong with the place where it is, such as a file's name; `data`: what may not fit."""
+    try:
+        yield
+    except ValidationError as error:
+        lines = explain(error, data)
+        more = f" And {len(lines) - MOST_SHOWN} more." if len(lines) > MOST_SHOWN else ""
+        raise CaseError(f"{where}: {' '.join(lines[:MOST_SHOWN])}{more}") from error
+    except tables.NumberedLabels as error:
+        raise tables.NumberedLabels(error.values, where) from error
+    except CourtroomError as error:
+        raise CaseError(f"{where}: {error}") from error

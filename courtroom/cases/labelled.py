@@ -15,6 +15,8 @@ from courtroom.strict import Strict, option
 
 LONGEST = 200_000
 """Characters; about 40,000 English words, more than most models can read at once."""
+MOST_LABELS = 500
+MOST_TEXTS = 20_000
 
 
 class Document(Case):
@@ -36,9 +38,8 @@ class Document(Case):
         if not any(character.isalnum() for character in text):
             raise ValueError("it holds no words. Give a document with text")
         if len(text) > LONGEST:
-            raise ValueError(
-                f"it has {len(text):,} characters; a document may have {LONGEST:,}. Cut it into parts and hear each"
-            )
+            why = f"it has {len(text):,} characters; a document may have {LONGEST:,}. Cut it into parts and hear each"
+            raise ValueError(why)
         return text
 
     def on_record(self) -> Any:
@@ -54,10 +55,6 @@ class Document(Case):
     @classmethod
     def made(cls, given: dict[str, Any], pieces: Sequence[Brought]) -> Self:
         return cls.model_validate({**given, "text": joined(given, "text", pieces)})
-
-
-MOST_LABELS = 500
-MOST_TEXTS = 20_000
 
 
 class Labelled(Strict):
@@ -110,9 +107,8 @@ class LabelledTask(Case):
     def _whole(self) -> Self:
         folded = Counter(label.casefold().strip() for label in self.labels)
         if alike := [label for label in self.labels if folded[label.casefold().strip()] > 1]:
-            raise ValueError(
-                f"labels must differ by more than case: {', '.join(f'“{label}”' for label in alike[:6])}. Merge them"
-            )
+            why = f"labels must differ by more than case: {', '.join(f'“{label}”' for label in alike[:6])}. Merge them"
+            raise ValueError(why)
         unique("ids of texts", (item.id for item in self.items))
         unique("ids of examples", (item.id for item in self.examples))
         known = set(self.labels)
@@ -120,10 +116,6 @@ class LabelledTask(Case):
             if item.label is not None and item.label not in known:
                 raise ValueError(f"“{item.label}”, the label of {item.id}, is not in the label set. Add or correct it")
         return self
-
-    @property
-    def paired(self) -> bool:
-        return any(item.second for item in self.items)
 
     def item(self, name: str) -> Labelled:
         return next(item for item in self.items if item.id == name)
@@ -178,11 +170,9 @@ class LabelledTask(Case):
         return self.model_copy(update={"items": items, "examples": (), "pool": self.pool_name})
 
     def brief(self) -> tuple[str, ...]:
-        return (
-            f"{len(self.items)} {'pairs' if self.paired else 'texts'}",
-            f"{len(self.labels)} labels",
-            *((f"{len(self.examples)} examples",) if self.examples else ()),
-        )
+        told = f"{len(self.items)} {'pairs' if any(item.second for item in self.items) else 'texts'}"
+        examples = (f"{len(self.examples)} examples",) if self.examples else ()
+        return told, f"{len(self.labels)} labels", *examples
 
     def sections(self) -> tuple[tuple[str, str], ...]:
         texts = "\n".join(

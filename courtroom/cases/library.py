@@ -12,35 +12,15 @@ from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload
 from courtroom.cases.kinds import BUNDLED, parse_case
 from courtroom.errors import CaseError, Unreadable
-from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
 from courtroom.sharing import Action, changing, listed, may_see, note, take
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
-from courtroom.strict import Strict
 
 BY_CONTENT = "sha256:"
 """Begins what a link calls a case that is no sample; the hash of its content follows."""
-
-
-class ListedCase(Strict):
-    """A case as listed."""
-
-    id: str
-    title: str
-    kind: str
-    kind_title: str
-    language: str
-    bundled: bool
-    brief: tuple[str, ...]
-    images: int
-    videos: int
-    real: str
-    """What was really decided, in words; empty where that isn't known."""
-    picture: Medium | None
-    """The first picture, for a card."""
 
 
 class Library:
@@ -49,14 +29,11 @@ class Library:
     def __init__(self, database: Database, media: MediaStore) -> None:
         self._database, self._media = database, media
 
-    def cases(self) -> list[ListedCase]:
+    def cases(self) -> list[Case]:
         """All cases that can be read, the user's own first; `unreadable` has the others."""
-        own = [_summary(case, bundled=False) for case in self._own()[0]]
-        kinds = list(BUNDLED)
-        samples = sorted(
-            self._samples.values(), key=lambda case: (kinds.index(case.kind), case.language != "en", case.title)
-        )
-        return own + [_summary(case, bundled=True) for case in samples]
+        rank = list(BUNDLED).index
+        samples = sorted(self._samples.values(), key=lambda one: (rank(one.kind), one.language != "en", one.title))
+        return self._own()[0] + samples
 
     def unreadable(self) -> list[Unreadable]:
         return self._own()[1]
@@ -87,9 +64,8 @@ class Library:
         """Forget a case and return it, for `restore`; raises `CaseError` where there is none, or it is a sample."""
         case = self.case(name)
         if name in self._samples:
-            raise CaseError(
-                "Samples come with the app and can't be deleted. Filter the list by “Your own” to hide them."
-            )
+            why = "Samples come with the app and can't be deleted. Filter the list by “Your own” to hide them."
+            raise CaseError(why)
         with self._database.transaction() as db:
             changing(self._database, "delete", _named(name))
             db.execute("DELETE FROM cases WHERE id = ?", (name,))
@@ -173,16 +149,3 @@ def _case(row: StoredRow) -> Case:
 def _parsed(body: str) -> Case:
     """A case never changes, so that lists of many are parsed once."""
     return parse_case(json.loads(body))
-
-
-def _summary(case: Case, *, bundled: bool) -> ListedCase:
-    media = list(case.media())
-    return ListedCase(
-        **{name: getattr(case, name) for name in ("id", "title", "kind", "kind_title", "language")},
-        bundled=bundled,
-        brief=case.brief(),
-        images=sum(medium.kind == "image" for medium in media),
-        videos=sum(medium.kind == "video" for medium in media),
-        real=case.real_outcome(),
-        picture=next((medium for medium in media if medium.kind == "image"), None),
-    )

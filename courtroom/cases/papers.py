@@ -71,9 +71,8 @@ def read_papers(name: str, data: bytes, encoding: str = "", depth: int = 0) -> P
     papers = _read(name, data, encoding, depth)
     pieces = tuple(piece for piece in papers.pieces if piece.medium or piece.text.strip())
     if not pieces:
-        raise CaseError(
-            f"{name} holds nothing that can be read: no text, and no picture. Check that it opens elsewhere."
-        )
+        why = f"{name} holds nothing that can be read: no text, and no picture. Check that it opens elsewhere."
+        raise CaseError(why)
     if len(pieces) > MAX_PIECES:
         raise CaseError(f"{name} holds {len(pieces)} pieces; {MAX_PIECES} are allowed. Split it.")
     if (length := sum(len(piece.text) for piece in pieces)) > LONGEST:

@@ -15,6 +15,7 @@ from courtroom.strict import Strict
 
 LETTERS = "ABCDEF"
 """What answers are called in votes and prompts, those of the question and those that members propose."""
+WRITTEN = "Written in the app"
 MAX_ANSWER = 200
 """Characters."""
 
@@ -156,9 +157,6 @@ def _parties(given: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The name of each party in a form, and what it wants."""
     lines = (line.partition(":") for line in given.get("parties", "").replace("：", ":").splitlines())
     return [(name.strip(), wants.strip()) for name, _, wants in lines if name.strip()]
-
-
-WRITTEN = "Written in the app"
 
 
 def options_in(text: str) -> tuple[str, ...]:

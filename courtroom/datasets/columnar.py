@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from courtroom.cases.archives import UnpackLimit
 from courtroom.errors import CourtroomError
 
-BROKEN = (pa.ArrowException, MemoryError, struct.error)
+BROKEN = (pa.ArrowException, MemoryError, IndexError, struct.error)
 """What a file raises that is damaged, or says of itself what is not so."""
 MAX_PIECE_BYTES = 8 * 2**20
 _UNPACKED, _PACKED, _HEADERS, _VALUES = 2, 3, (5, 7, 8), 1
@@ -20,6 +20,7 @@ _UNPACKED, _PACKED, _HEADERS, _VALUES = 2, 3, (5, 7, 8), 1
 _FILE_BEGINS = b"ARROW1\0\0"
 _MESSAGE_HEADER, _BATCH_OF_DICTIONARY, _COMPRESSION = 2, 1, 3
 """Places of fields in Arrow's messages (Message.fbs), from 0."""
+_PLAIN = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def parquet(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
@@ -56,7 +57,7 @@ def _thrift(file: IO[bytes], depth: int = 0) -> dict[int, Any]:
     """The whole numbers and structures in a structure in Thrift's compact form, by the numbers of their fields."""
     fields: dict[int, Any] = {}
     number = 0
-    while head := _byte(file):
+    while head := file.read(1)[0]:
         number = number + (head >> 4) if head >> 4 else _signed(file)
         kind = head & 15
         if kind in (4, 5, 6):
@@ -70,15 +71,10 @@ def _thrift(file: IO[bytes], depth: int = 0) -> dict[int, Any]:
     return fields
 
 
-def _byte(file: IO[bytes]) -> int:
-    (value,) = struct.unpack("B", file.read(1))
-    return int(value)
-
-
 def _varint(file: IO[bytes]) -> int:
     value = 0
     for place in range(0, 70, 7):
-        byte = _byte(file)
+        byte = file.read(1)[0]
         value |= (byte & 127) << place
         if byte < 128:
             break
@@ -159,9 +155,6 @@ def _unfolded(array: pa.Array) -> int:
     if pa.types.is_decimal(kind) or pa.types.is_primitive(kind) or pa.types.is_null(kind) or kind in _PLAIN:
         return len(array) + int(array.nbytes)
     raise CourtroomError(f"A column has the type {kind}, which can't be read. Save it as text or numbers.")
-
-
-_PLAIN = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
 
 
 def _is_compressed(message: pa.Message) -> bool:

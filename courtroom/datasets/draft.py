@@ -15,6 +15,7 @@ from courtroom.store.database import Database, marks
 
 CHUNK_ROWS = 500
 MAX_KEPT_PROBLEMS = 1_000
+RELEVANCE = "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate"
 
 
 class WrittenElsewhere(CourtroomError):
@@ -32,10 +33,8 @@ class DatasetDraft:
     def put(self, lines: Sequence[IncomingRow], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
         """Write a chunk: all of it or nothing. Raises `WrittenElsewhere`: another process writes the same draft."""
         with self.database.transaction() as db:
-            moved = db.execute(
-                "UPDATE datasets SET state = ? WHERE id = ? AND state = ?",
-                (json.dumps(state), self.number, json.dumps(self.state)),
-            )
+            values = (json.dumps(state), self.number, json.dumps(self.state))
+            moved = db.execute("UPDATE datasets SET state = ? WHERE id = ? AND state = ?", values)
             if not moved.rowcount:
                 raise WrittenElsewhere("Another process imports this dataset, or it was given up. Look at the list.")
             rows, splits = self._rows(db, lines)
@@ -60,19 +59,17 @@ class DatasetDraft:
         `CourtroomError`: there is no row in it."""
         with self.database.transaction() as db:
             shared = frame.model_dump_json() if frame else ""
-            version = version_of(db, self.number, self.number, kind, shared)
-            (name, count) = db.execute(
-                "SELECT name, (SELECT count(*) FROM dataset_rows WHERE content = ?) FROM datasets WHERE id = ?",
-                (self.number, self.number),
-            ).fetchone()
+            name, content = db.execute("SELECT name, content FROM datasets WHERE id = ?", (self.number,)).fetchone()
+            (count,) = db.execute("SELECT count(*) FROM dataset_rows WHERE content = ?", (content,)).fetchone()
             if not count:
                 raise CourtroomError(f"“{name}” would have no row. Check the file.")
-            same = db.execute(
-                "SELECT id, content FROM datasets WHERE name = ? AND version = ?", (name, version)
-            ).fetchone()
-            if same:  # what could not be taken in this time is what counts now
-                db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
-                db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
+            version = version_of(db, self.number, content, kind, shared)
+            key = (name, version)
+            same = db.execute("SELECT id, content FROM datasets WHERE name = ? AND version = ?", key).fetchone()
+            if same:
+                if content == self.number:  # what could not be taken in this time is what counts now
+                    db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
+                    db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], content))
                 forget(db, self.number)
                 # It is the newest again.
                 newest = (json.dumps(self.state), time.time(), same[0])
@@ -89,26 +86,19 @@ class DatasetDraft:
             forget(db, self.number)
 
     def outcomes(self) -> list[str]:
-        rows = self.database.execute(
-            "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
-            (self.number,),
-        )
-        return [row[0] for row in rows]
+        sql = "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome"
+        return [row[0] for row in self.database.execute(sql, (self.number,))]
 
     def language(self) -> str:
         """The language of most of the text."""
-        row = self.database.row(
-            "SELECT language FROM dataset_rows WHERE content = ? GROUP BY language ORDER BY SUM(length) DESC LIMIT 1",
-            (self.number,),
-        )
+        sql = "SELECT language FROM dataset_rows WHERE content = ? GROUP BY language ORDER BY SUM(length) DESC LIMIT 1"
+        row = self.database.row(sql, (self.number,))
         return str(row[0]) if row else "en"
 
     def place_of(self, outcome: str) -> str:
         """File and line of the first row with an outcome."""
-        row = self.database.row(
-            "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1",
-            (self.number, outcome),
-        )
+        sql = "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1"
+        row = self.database.row(sql, (self.number, outcome))
         return row[0] if row else "in the label set"
 
     def _rows(self, db: StoreConnection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
@@ -148,9 +138,7 @@ def version_of(db: StoreConnection, dataset: int, content: int, kind: str, frame
     )
     for row in rows:
         digest.update("\x1f".join(row).encode(errors="surrogatepass") + b"\n")
-    for row in db.execute(
-        "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate", (content,)
-    ):
+    for row in db.execute(RELEVANCE, (content,)):
         digest.update("\x1f".join(map(str, row)).encode() + b"\n")
     return digest.hexdigest()[:16]
 

@@ -22,7 +22,6 @@ from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.readers import tables
-from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.datasets.draft import CHUNK_ROWS, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
@@ -136,12 +135,7 @@ class Import:
     """
 
     def __init__(
-        self,
-        datasets: Datasets,
-        media: MediaStore,
-        order: Order,
-        progress: Progress = lambda taken, refused, share: None,
-        stopped: Callable[[], bool] = lambda: False,
+        self, datasets: Datasets, media: MediaStore, order: Order, progress: Progress, stopped: Callable[[], bool]
     ) -> None:
         self._datasets, self._media, self._order = datasets, media, order
         self._progress, self._stopped = progress, stopped
@@ -175,7 +169,7 @@ class Import:
             raise
         problems, now = tuple(self._datasets.problems(info.name, info.version)), self.now
         why = [LeftOut(reason=reason, records=many, places=tuple(places)) for reason, (many, places) in now.why.items()]
-        counts = counted(self._datasets, info, now.read, why, now.label or "")
+        counts = counted(self._datasets, info, now.read, why, now.label or "", {})
         return Imported(info, now.taken, now.refused, problems, now.remarks, counts)
 
     def _through(self) -> tuple[str, SharedFields | None]:
@@ -226,7 +220,7 @@ class Import:
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
             self._agree(made)
-        except NumberedLabels as error:
+        except tables.NumberedLabels as error:
             self._unnamed.update(error.values)
         except ValidationError as error:
             self._refuse(record.place, " ".join(explain(error)[:3]))
@@ -335,10 +329,8 @@ class Import:
             return {}
         if self._order.names:
             return self._order.names
-        names = {
-            column_name(self._columns_renamed.get(column_name(column), column)): one
-            for column, one in reading.names.items()
-        }
+        renamed = self._columns_renamed
+        names = {column_name(renamed.get(column_name(name), name)): one for name, one in reading.names.items()}
         text = names.get(self.now.label or "")
         self.now.names = self.now.names or tuple(text or ())
         return {str(number): name for number, name in enumerate(text)} if text else None
@@ -418,12 +410,11 @@ class Import:
         """Stop where numbers stand for labels, with all of them that the first records have."""
         if self._unnamed:
             minus_one = {"-1"} if tables.counted_as_none("-1") in self.now.remarks else set()
-            raise NumberedLabels(self._unnamed | minus_one, self._order.source)
+            raise tables.NumberedLabels(self._unnamed | minus_one, self._order.source)
 
     def _first_problems(self) -> str:
-        rows = self._draft.database.execute(
-            "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
-        ).fetchall()
+        sql = "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3"
+        rows = self._draft.database.execute(sql, (self._draft.number,)).fetchall()
         return " ".join(f"{row['place']}: {row['message']}" for row in rows)
 
 
@@ -459,7 +450,7 @@ class DatasetImports:
     @needs(Access.RUN)
     def run(self, order: Order, progress: Progress = lambda taken, refused, share: None) -> Imported:
         """Import to the end, in the caller's own thread; see `Import`."""
-        return Import(self._datasets, self._media, order, progress).run()
+        return Import(self._datasets, self._media, order, progress, lambda: False).run()
 
     @needs(Access.RUN)
     def begin(self, order: Order) -> ImportProgress:
@@ -510,7 +501,7 @@ class DatasetImports:
                     source.parent.rmdir()
         except CourtroomError as error:
             state.error = str(error)
-            state.asks = error.values if isinstance(error, NumberedLabels) else ()
+            state.asks = error.values if isinstance(error, tables.NumberedLabels) else ()
         except Exception as error:
             why = passing(error).partition(";")[0]
             state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."

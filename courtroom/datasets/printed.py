@@ -1,11 +1,11 @@
 """The tables that papers print of a dataset, counted in one's own: labels of judgments, disputes, labelled texts."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute
@@ -17,16 +17,13 @@ from courtroom.language import N_
 from courtroom.law import Decided, articles_compared, charge_in_book, term_class
 from courtroom.text.words import word_count
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 ALL = N_("all")
 MAX_CUT_TEXTS = 2_000
 """Texts that are cut into words for their mean, as cutting takes longest; the first ones of a split."""
 HEARD_TEXTS = 500
 """Texts of a dataset that Courtroom-LLM heard (its table 1)."""
 LABELS = {"law articles": "articles", "charges": "charges"}
-Tables = Iterator[tuple[str, "pd.DataFrame"]]
+Tables = Iterator[tuple[str, pd.DataFrame]]
 
 
 def printed_tables(
@@ -48,8 +45,6 @@ def _by_split(facts: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _judgments(rows: Iterable[Row]) -> Tables:
-    import pandas as pd  # slow to import
-
     names: dict[str, str] = {}
     """The first name by which a charge is written, by its name in the statute book."""
     cut = Counter[str]()
@@ -70,14 +65,9 @@ def _judgments(rows: Iterable[Row]) -> Tables:
         })  # fmt: skip
     facts = pd.DataFrame(listed).astype({"months": float, "words": float})
     of_splits = (
-        {
-            "split": split,
-            "law articles": part.articles.explode().nunique(),
-            "charges": part.charges.explode().nunique(),
-            "classes of terms": part["class"].nunique(),
-            "cases": len(part),
-            "words in the facts (mean)": round(part.words.mean(), 2),
-        }
+        {"split": split, "law articles": part.articles.explode().nunique()}
+        | {"charges": part.charges.explode().nunique(), "classes of terms": part["class"].nunique()}
+        | {"cases": len(part), "words in the facts (mean)": round(part.words.mean(), 2)}
         for split, part in _by_split(facts)
     )
     yield "VERDICT, table 4: labels and cases", pd.DataFrame(of_splits)
@@ -94,8 +84,6 @@ def _judgments(rows: Iterable[Row]) -> Tables:
 
 
 def _disputes(rows: Iterable[Row]) -> Tables:
-    import pandas as pd  # slow to import
-
     facts = pd.DataFrame(map(_dispute, rows))
     columns = {"category": [*facts.category.unique()], "winner": [*SIDES]}
     of_splits = (
@@ -133,19 +121,14 @@ def _dispute(row: Row) -> Mapping[str, Any]:
     kinds = [medium.kind for medium in case.media()]
     sides = [[piece for piece in case.evidence if piece.side == side] for side in SIDES]
     high, low = sorted((jury.buyer, jury.seller), reverse=True) if jury else (0, 0)
-    return {
-        "split": row.split,
-        "category": row.category,
-        "winner": jury.winner if jury else "",
-        "votes": f"{high:02}:{low:02}",
-        "pictures": kinds.count("image"),
-        "videos": kinds.count("video"),
-        "rounds": max((piece.round for piece in case.evidence), default=0),
-        **{f"{side}'s pieces": len(pieces) for side, pieces in zip(SIDES, sides, strict=True)},
-        "pieces": _lead(*map(len, sides)),
-        "text": _lead(*(sum(len(piece.text) for piece in pieces) for pieces in sides)),
-        "media": _lead(*(sum(len(piece.media) for piece in pieces) for pieces in sides)),
-    }
+    known = {"split": row.split, "category": row.category, "winner": jury.winner if jury else ""}
+    rounds = max((piece.round for piece in case.evidence), default=0)
+    counts = {"pictures": kinds.count("image"), "videos": kinds.count("video"), "rounds": rounds}
+    counts |= {f"{side}'s pieces": len(pieces) for side, pieces in zip(SIDES, sides, strict=True)}
+    leads = {"pieces": _lead(*map(len, sides))}
+    leads["text"] = _lead(*(sum(len(piece.text) for piece in pieces) for pieces in sides))
+    leads["media"] = _lead(*(sum(len(piece.media) for piece in pieces) for pieces in sides))
+    return {**known, "votes": f"{high:02}:{low:02}", **counts, **leads}
 
 
 def _lead(buyer: int, seller: int) -> float:
@@ -153,8 +136,6 @@ def _lead(buyer: int, seller: int) -> float:
 
 
 def _texts(rows: Iterable[Row]) -> Tables:
-    import pandas as pd  # slow to import
-
     counts, labels = Counter[str](), ""
     for row in rows:
         assert isinstance(row.case, LabelledTask)
@@ -167,8 +148,4 @@ def _texts(rows: Iterable[Row]) -> Tables:
     yield "Courtroom-LLM, table 1: labels and texts", pd.DataFrame(shares, columns=columns)
 
 
-_BY_KIND: Mapping[str, Callable[[Iterable[Row]], Tables]] = {
-    "criminal": _judgments,
-    "dispute": _disputes,
-    "labelled": _texts,
-}
+_BY_KIND = {"criminal": _judgments, "dispute": _disputes, "labelled": _texts}

@@ -21,8 +21,6 @@ MAX_WHOLE_JSON_BYTES = 64 * 2**20
 PEEK = 65_536
 LISTS = ("data", "rows", "examples", "instances", "samples", "cases", "records")
 """Under these names one JSON object may hold a dataset's records."""
-
-
 PER_RECORD = MAX_RATIO
 """Bytes that a record counts for at least: a file gives about one for each byte, however well it is packed."""
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -17,6 +18,9 @@ from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.errors import CourtroomError
 from courtroom.strict import Strict
 from courtroom.text.languages import language_of
+
+BANDS = (0.2, 0.6)
+"""Where bands of the vote margin begin: of 17 jurors, a near tie is at most 10:7, and a clear majority at most 13:4."""
 
 
 class Row(Strict):
@@ -41,16 +45,14 @@ class Row(Strict):
         it is none of it."""
         case = self.case
         if case.kind != kind:
-            raise CourtroomError(
-                f"{self.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
-            )
+            why = f"{self.id} is of the kind “{case.kind}”, the rows before it are of “{kind}”. Keep one kind."
+            raise CourtroomError(why)
         values = {name: getattr(self, name) for name in Row.model_fields}
         if not isinstance(case, LabelledTask):
             return IncomingRow(**values)
         if len(case.items) != 1 or SharedFields.of(case) != frame:
-            raise CourtroomError(
-                f"{self.id} must hold one text and have the same labels and question as the row before it."
-            )
+            why = f"{self.id} must hold one text and have the same labels and question as the row before it."
+            raise CourtroomError(why)
         return IncomingRow(**values | {"case": case.items[0]})
 
 
@@ -114,26 +116,26 @@ class ImportCounts(Strict):
     removed: dict[str, int] = {}
     """Rows that a person has taken out since, by what they were."""
 
-    def sentences(self) -> list[str]:
-        """The counts in words; those that are nothing are left out."""
-        lines = [f"{self.read:,} records were read, and {self.rows:,} rows are in."]
+    def sentences(self) -> Iterator[str]:
+        """Say the counts in words; those that are nothing are left out."""
+        yield f"{self.read:,} records were read, and {self.rows:,} rows are in."
         if self.label:
-            lines.append(f"The labels are those of the column “{self.label}”.")
+            yield f"The labels are those of the column “{self.label}”."
         if self.left_out:
-            lines += [f"{self.left_out:,} records were left out:", *map(str, self.why)]
+            yield f"{self.left_out:,} records were left out:"
+            yield from map(str, self.why)
         if self.blank:
             more = ", ..." if self.blank > len(self.blanks) else ""
             some = f" ({', '.join(self.blanks)}{more})" if self.blanks else ""
-            lines.append(f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored.")
+            yield f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored."
         if self.contradictory:
-            lines.append(f"{self.contradictory:,} texts have several outcomes; the dataset's check names them.")
+            yield f"{self.contradictory:,} texts have several outcomes; the dataset's check names them."
         if self.repeated:
-            lines.append(f"{self.repeated:,} rows repeat an earlier one; the dataset's check names them.")
+            yield f"{self.repeated:,} rows repeat an earlier one; the dataset's check names them."
         if self.near:
             among = "" if self.compared >= self.rows else f" among {self.compared:,} rows drawn by chance"
-            lines.append(f"Pairs of rows that say nearly the same{among}: {self.near:,}.")
-        lines += [f"{rows:,} rows were taken out, as {what}." for what, rows in self.removed.items()]
-        return lines
+            yield f"Pairs of rows that say nearly the same{among}: {self.near:,}."
+        yield from (f"{rows:,} rows were taken out, as {what}." for what, rows in self.removed.items())
 
 
 class SharedFields(Strict):
@@ -177,12 +179,6 @@ class IncomingRow:
     remarks: tuple[str, ...] = ()
     frame: SharedFields | None = None
     """Of a text of a labelled task: what it shares with the others; the labels where they are known beforehand."""
-
-
-def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
-    if frame is None:
-        return parse_case(json.loads(body))
-    return frame.task(Labelled.model_validate_json(body), pool)
 
 
 def parsed(body: str) -> Case | Labelled:
@@ -242,10 +238,6 @@ def category_of(case: Case | Labelled) -> str:
     return outcome_of(case)
 
 
-BANDS = (0.2, 0.6)
-"""Where bands of the vote margin begin: of 17 jurors, a near tie is at most 10:7, and a clear majority at most 13:4."""
-
-
 def margin_of(case: Case | Labelled) -> float | None:
     """By how much of all votes the winner on record is ahead, 0 to 1; None where that is not known."""
     if not isinstance(case, Dispute) or case.jury is None or not (case.jury.buyer + case.jury.seller):
@@ -276,18 +268,8 @@ def numbers_of(case: Case | Labelled) -> dict[str, float]:
 def columns_of(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
     """What the table of rows holds of a row besides its dataset and its position, in the order of its columns."""
     case = line.case
-    return (
-        line.id,
-        (line.category or category_of(case))[:200],
-        line.group,
-        line.asked,
-        line.number,
-        line.place,
-        outcome_of(case)[:400],
-        len(text),
-        language_of(text) if isinstance(case, Labelled) else case.language,
-        margin_of(case),
-        print_,
-        json.dumps(numbers_of(case)),
-        case.model_copy(update={"id": line.id}).model_dump_json(),
-    )
+    category, outcome = (line.category or category_of(case))[:200], outcome_of(case)[:400]
+    language = language_of(text) if isinstance(case, Labelled) else case.language
+    known = (line.id, category, line.group, line.asked, line.number, line.place, outcome, len(text), language)
+    body = case.model_copy(update={"id": line.id}).model_dump_json()
+    return *known, margin_of(case), print_, json.dumps(numbers_of(case)), body

@@ -10,6 +10,7 @@ from courtroom.datasets.store import Datasets
 
 SOURCE = "bundled with Courtroom"
 PREFIX = "sample-"
+MAX_NAME_CHARACTERS, MAX_ID_CHARACTERS = 30, 80
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,10 @@ def samples(library: Library) -> tuple[CaseSample, ...]:
     found: list[CaseSample] = []
     by_kind: dict[tuple[str, str], list[str]] = {}
     for one in library.cases():
-        if not one.bundled:
+        if not library.is_sample(one.id):
             continue
-        if one.kind == "labelled":
-            task = library.case(one.id)
-            assert isinstance(task, LabelledTask)
-            found.append(CaseSample(PREFIX + one.id, one.title, one.kind, len(task.items), (one.id,)))
+        if isinstance(one, LabelledTask):
+            found.append(CaseSample(PREFIX + one.id, one.title, one.kind, len(one.items), (one.id,)))
         else:
             by_kind.setdefault((one.kind, one.kind_title), []).append(one.id)
     kinds = [
@@ -67,9 +66,6 @@ def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:
         cases = [SharedFields.of(task).task(item, pool="") for item in task.items]
     for number, case in enumerate(cases):
         yield Row(id=case.id, case=case, category=str(getattr(case, "category", "")), number=number, place=SOURCE)
-
-
-MAX_NAME_CHARACTERS, MAX_ID_CHARACTERS = 30, 80
 
 
 def precedent_id(dataset: str, row: str) -> str:

@@ -13,9 +13,10 @@ from pydantic import BeforeValidator, Field
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
-from courtroom.cases.labelled import Document
+from courtroom.cases.kinds import parse_case
+from courtroom.cases.labelled import Document, Labelled
 from courtroom.datasets.draft import CHUNK_ROWS
-from courtroom.datasets.row import Row, SharedFields, unpacked
+from courtroom.datasets.row import Row, SharedFields
 from courtroom.language import N_
 from courtroom.law import articles_compared, charges_compared
 from courtroom.settings import DATA
@@ -24,8 +25,21 @@ from courtroom.store.database import Database, marks
 from courtroom.strict import Strict, option
 
 AMENDMENTS = DATA / "amendments.toml"
+CUT_MARK = " […]"
+"""Stands where a text was cut, so that whoever reads it knows."""
 VERSION_MARK = "@"
 """Between the name of a dataset and its version."""
+INCOMPLETE = N_("not all that is decided is known of them")
+REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
+FOREIGN = N_("the other dataset lacks one of their labels")
+AMENDED = N_("an amendment changed one of their articles")
+FREQUENT, RARE = N_("later rows are enough of their label"), N_("too few rows have their label")
+POOL = "dataset-"
+"""What the names of pools of examples begin with that are datasets."""
+EXAMPLES = ("examples", "train")
+"""Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
+USUAL = {"train": 0, "validation": 1, "test": 2}
+MAX_SPLIT_CHARACTERS = 14
 
 
 class Preparation(Strict):
@@ -95,25 +109,15 @@ def labels_in(body: str, outcome: str) -> Labels:
     gold = Gold.model_validate(record.get("gold") or {})
     articles: frozenset[Hashable] = articles_compared(gold.relevant_articles or ())
     charges: frozenset[Hashable] = charges_compared(gold.charges or ())
-    known = bool(articles and charges and gold.term_of_imprisonment)
-    return Labels(
-        names=articles | charges,
-        counted=charges or articles,
-        complete=known if record.get("asked", "judgment") == "judgment" else bool(outcome),
-    )
+    is_judgment = record.get("asked", "judgment") == "judgment"
+    complete = bool(articles and charges and gold.term_of_imprisonment) if is_judgment else bool(outcome)
+    return Labels(names=articles | charges, counted=charges or articles, complete=complete)
 
 
 @cache
 def amended() -> dict[str, frozenset[int]]:
     """Read which articles each amendment changed, by its numeral."""
     return {name: frozenset(numbers) for name, numbers in tomllib.loads(AMENDMENTS.read_text("utf-8")).items()}
-
-
-INCOMPLETE = N_("not all that is decided is known of them")
-REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
-FOREIGN = N_("the other dataset lacks one of their labels")
-AMENDED = N_("an amendment changed one of their articles")
-FREQUENT, RARE = N_("later rows are enough of their label"), N_("too few rows have their label")
 
 
 def left_out(lines: Sequence[Line], wanted: Preparation, allowed: Set[Hashable]) -> dict[str, list[Line]]:
@@ -187,20 +191,10 @@ def _rare(lines: Sequence[Line], least: int) -> Iterator[Line]:
         left = [line for line in left if line.seq not in out]
 
 
-POOL = "dataset-"
-"""What the names of pools of examples begin with that are datasets."""
-EXAMPLES = ("examples", "train")
-"""Splits whose texts are the examples for all others; of a dataset without such a split, each text has all others."""
-USUAL = {"train": 0, "validation": 1, "test": 2}
-MAX_SPLIT_CHARACTERS = 14
-
-
 def splits_of(database: Database, dataset: int) -> dict[str, int]:
     """Rows of each split: the usual names in their order, then others as they begin."""
-    rows = database.execute(
-        "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
-    )
-    found = sorted(rows, key=lambda row: USUAL.get(row[0], len(USUAL)))
+    sql = "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)"
+    found = sorted(database.execute(sql, (dataset,)), key=lambda row: USUAL.get(row[0], len(USUAL)))
     return {row[0]: row[1] for row in found}
 
 
@@ -278,12 +272,9 @@ def _pool(database: Database, dataset: int, version: str | None) -> str:
 
 def _row(row: StoredRow, frame: SharedFields | None, pool: str, cut: int | None) -> Row:
     known = {name: row[name] for name in ("id", "category", "number", "place")}
-    case = _cut(unpacked(row["body"], frame, pool), cut)
-    return Row(case=case, split=row["split"] or "", group=row["grp"], **known)
-
-
-CUT_MARK = " […]"
-"""Stands where a text was cut, so that whoever reads it knows."""
+    body = row["body"]
+    case = frame.task(Labelled.model_validate_json(body), pool) if frame else parse_case(json.loads(body))
+    return Row(case=_cut(case, cut), split=row["split"] or "", group=row["grp"], **known)
 
 
 def _cut(case: Case, most: int | None) -> Case:

@@ -29,6 +29,21 @@ from courtroom.errors import CaseError, CourtroomError
 CARD = "README.md"
 ABOVE = 2
 """Folders above the given one in which a description is looked for: a configuration often has one of its own."""
+TABLES = (".jsonl", ".json", ".csv", ".tsv", ".ndjson", ".parquet", ".arrow")
+COLUMNAR = (".parquet", ".arrow")
+TEXTS = (".txt", ".md")
+RELEVANCE = (".trec", ".qrels")
+MOST_MEMBERS, MOST_UNPACKED = 500_000, 200 * 2**30
+ABOUT = re.compile(
+    r"(readme|license|licence|citation|contributing|requirements|dataset_infos?|dataset_dict|state|metadata)(\.\w+)?",
+    re.IGNORECASE,
+)
+"""Names of files that are about a dataset and no part of it."""
+_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
+_SPLIT = re.compile(
+    r"(?:^|[._\- ])(train|training|dev|valid|validation|val|test|testing)(?=$|[._\- \d])", re.IGNORECASE
+)
+SPLITS = {"training": "train", "dev": "validation", "valid": "validation", "val": "validation", "testing": "test"}
 
 
 @dataclass
@@ -129,29 +144,6 @@ def _class_names(feature: Any) -> tuple[str, ...]:
     return ()
 
 
-TABLES = (".jsonl", ".json", ".csv", ".tsv", ".ndjson", ".parquet", ".arrow")
-COLUMNAR = (".parquet", ".arrow")
-TEXTS = (".txt", ".md")
-RELEVANCE = (".trec", ".qrels")
-MOST_MEMBERS, MOST_UNPACKED = 500_000, 200 * 2**30
-ABOUT = re.compile(
-    r"(readme|license|licence|citation|contributing|requirements|dataset_infos?|dataset_dict|state|metadata)(\.\w+)?",
-    re.IGNORECASE,
-)
-"""Names of files that are about a dataset and no part of it."""
-_SHARD = re.compile(r"-\d{5}-of-\d{5}$")
-_SPLIT = re.compile(
-    r"(?:^|[._\- ])(train|training|dev|valid|validation|val|test|testing)(?=$|[._\- \d])", re.IGNORECASE
-)
-SPLITS: Mapping[str, str] = {
-    "training": "train",
-    "dev": "validation",
-    "valid": "validation",
-    "val": "validation",
-    "testing": "test",
-}
-
-
 @dataclass(frozen=True)
 class SourceFile:
     """One file of a dataset."""
@@ -193,11 +185,6 @@ class SourceFile:
         """The file's name without folder and ending."""
         return PurePosixPath(self.name).name.removesuffix(".gz").removesuffix(self.ending)
 
-    @property
-    def folder(self) -> str:
-        """The name of the folder in which it is; empty at the top."""
-        return PurePosixPath(self.name).parent.name
-
 
 def fingerprint(source: Path) -> str:
     """Changes where the source does: names, sizes and times of its files."""
@@ -230,9 +217,8 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
         found = [replace(part, beside_tables=part.ending in TEXTS) for part in found]
     if not found:
         endings = ", ".join((*TABLES, *TEXTS))
-        raise CourtroomError(
-            f"{source.name} holds nothing that can be read. It needs one of {endings}, also packed as .gz or .zip."
-        )
+        why = f"{source.name} holds nothing that can be read. It needs one of {endings}, also packed as .gz or .zip."
+        raise CourtroomError(why)
     return found
 
 
@@ -266,9 +252,8 @@ def _top(source: Path) -> Path:
 
 def _order(path: PurePath) -> tuple[Any, ...]:
     """By path, numbers by their value: 2 comes before 10."""
-    return tuple(
-        (0, int(word), "") if word.isdigit() else (1, 0, word) for word in re.findall(r"\d+|\D+", path.as_posix())
-    )
+    words = re.findall(r"\d+|\D+", path.as_posix())
+    return tuple((0, int(word), "") if word.isdigit() else (1, 0, word) for word in words)
 
 
 def _file(path: Path, root: Path) -> SourceFile:

@@ -6,7 +6,7 @@ import statistics
 import zlib
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -26,6 +26,15 @@ EACH = 20
 """Up to this, each whole number is a class of its own."""
 MARGINS = ("near tie", "clear", "large")
 ALL = "all"
+SHINGLE = 5
+"""Characters that are compared at once; so a text needs no words to be distinguished, Chinese or English."""
+ALIKE = 0.8
+"""From this share of common shingles, two texts are near-duplicates (Lee et al. 2022, section 4.2)."""
+MAX_COMPARED_ROWS, MAX_COMPARED_CHARACTERS = 5_000, 5_000
+PERMUTATIONS = 128
+MAX_SHOWN = 50
+MAX_KEPT_PLACES = 5
+IMPORT_COMPARED_CHARACTERS = 2_000_000
 
 
 class Spread(Strict):
@@ -62,21 +71,13 @@ class Statistics(Strict):
     info: DatasetInfo
     counts: dict[str, SplitCounts]
 
-    def rows(self) -> list[dict[str, str | float]]:
-        """A line for each split, as a table shows it."""
-        lines: list[dict[str, str | float]] = []
+    def rows(self) -> Iterator[dict[str, str | float]]:
+        """Give a line for each split, as a table shows it."""
         for split, counts in self.counts.items():
-            line: dict[str, str | float] = {
-                "split": split,
-                "rows": counts.rows,
-                "outcome known": counts.known,
-                "categories": len(counts.categories),
-                "characters (mean)": round(counts.length.mean, 1),
-                "characters (median)": counts.length.median,
-                "characters (most)": counts.length.most,
-            }
-            lines.append(line | {f"{name} (mean)": round(spread.mean, 2) for name, spread in counts.numbers.items()})
-        return lines
+            line: dict[str, str | float] = {"split": split, "rows": counts.rows, "outcome known": counts.known}
+            line |= {"categories": len(counts.categories), "characters (mean)": round(counts.length.mean, 1)}
+            line |= {"characters (median)": counts.length.median, "characters (most)": counts.length.most}
+            yield line | {f"{name} (mean)": round(spread.mean, 2) for name, spread in counts.numbers.items()}
 
 
 def measure(datasets: Datasets, name: str, version: str | None = None) -> Statistics:
@@ -133,23 +134,9 @@ def _counted(values: Iterable[str]) -> dict[str, int]:
 
 
 def _spread(values: Sequence[float]) -> Spread:
-    return Spread(
-        rows=len(values),
-        least=min(values),
-        median=statistics.median(values),
-        mean=statistics.fmean(values),
-        most=max(values),
-        total=sum(values),
-    )
-
-
-SHINGLE = 5
-"""Characters that are compared at once; so a text needs no words to be distinguished, Chinese or English."""
-ALIKE = 0.8
-"""From this share of common shingles, two texts are near-duplicates (Lee et al. 2022, section 4.2)."""
-MAX_COMPARED_ROWS, MAX_COMPARED_CHARACTERS = 5_000, 5_000
-PERMUTATIONS = 128
-MAX_SHOWN = 50
+    least, most, total = min(values), max(values), sum(values)
+    median, mean = statistics.median(values), statistics.fmean(values)
+    return Spread(rows=len(values), least=least, median=median, mean=mean, most=most, total=total)
 
 
 class Near(Strict):
@@ -169,10 +156,10 @@ class NearDuplicates(Strict):
     compared: int
     rows: int
 
-    def sentences(self) -> list[str]:
-        """What was found, in words; empty where nothing was."""
+    def sentences(self) -> Iterator[str]:
+        """Say in words what was found; nothing where nothing was."""
         if not self.found:
-            return []
+            return
         first = self.pairs[0]
         among = "" if self.compared == self.rows else f" among {self.compared:,} rows drawn by chance"
         sentence = (
@@ -180,7 +167,7 @@ class NearDuplicates(Strict):
         )
         if self.across:
             sentence += f" Of these, {self.across:,} are in two splits: what is tested was nearly seen before."
-        return [sentence]
+        yield sentence
 
 
 def near_duplicates(
@@ -205,9 +192,8 @@ def near_duplicates(
             found.append(Near(rows=ids, splits=splits, alike=share))
     found.sort(key=lambda pair: (-pair.alike, pair.rows))
     across = sum(pair.splits[0] != pair.splits[1] for pair in found)
-    return NearDuplicates(
-        pairs=tuple(found[:MAX_SHOWN]), found=len(found), across=across, compared=len(rows), rows=info.count
-    )
+    shown = tuple(found[:MAX_SHOWN])
+    return NearDuplicates(pairs=shown, found=len(found), across=across, compared=len(rows), rows=info.count)
 
 
 def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
@@ -262,37 +248,29 @@ class Findings(Strict):
         """Whether nothing makes results doubtful: no leak, no contradiction, no repeated row."""
         return not (self.repeated or self.leaked or self.parted or self.contradicted)
 
-    def sentences(self) -> list[str]:
-        """What was found, in words; empty where all is well."""
-        found: list[str] = []
+    def sentences(self) -> Iterator[str]:
+        """Say in words what was found; nothing where all is well."""
         if self.leaked:
-            found.append(
+            yield (
                 f"{self.leaked} texts are in more than one split, e.g. rows {_some(self.leaks[0].rows)}. "
                 "Split the dataset anew: then rows with the same text stay together."
             )
         if self.parted:
-            found.append(
-                f"{len(self.parted)} records have rows in more than one split, e.g. {self.parted[0]}. Split it anew."
-            )
+            yield f"{len(self.parted)} records have rows in more than one split, e.g. {self.parted[0]}. Split it anew."
         if self.repeated:
-            found.append(f"{self.repeated} rows repeat an earlier one, e.g. rows {_some(self.duplicates[0].rows)}.")
+            yield f"{self.repeated} rows repeat an earlier one, e.g. rows {_some(self.duplicates[0].rows)}."
         if self.contradicted:
             one = self.contradictions[0]
-            found.append(
+            yield (
                 f"{self.contradicted} texts have several outcomes, e.g. rows {_some(one.rows)}: "
                 f"{' and '.join(one.outcomes[:3])}."
             )
         if self.refused:
-            found.append(
-                f"{self.refused} records were not taken in when it was imported; what the import counted says why."
-            )
+            yield f"{self.refused} records were not taken in when it was imported; what the import counted says why."
         if self.unknown:
-            found.append(f"{self.unknown} rows have no known outcome: they can be heard, but not scored.")
+            yield f"{self.unknown} rows have no known outcome: they can be heard, but not scored."
         for split, names in self.missing.items():
-            found.append(
-                f"The split “{split}” lacks {len(names)} categories that other splits have, e.g. “{names[0]}”."
-            )
-        return found
+            yield f"The split “{split}” lacks {len(names)} categories that other splits have, e.g. “{names[0]}”."
 
 
 def examine(datasets: Datasets, name: str, version: str | None = None) -> Findings:
@@ -326,28 +304,17 @@ def examine(datasets: Datasets, name: str, version: str | None = None) -> Findin
 
 
 def _same(rows: Sequence[Line]) -> Same:
-    return Same(
-        rows=tuple(row.id for row in rows),
-        splits=tuple(sorted({row.split for row in rows} - {""})),
-        outcomes=tuple(sorted({row.outcome for row in rows} - {""})),
-    )
+    splits, outcomes = {row.split for row in rows} - {""}, {row.outcome for row in rows} - {""}
+    ids = tuple(row.id for row in rows)
+    return Same(rows=ids, splits=tuple(sorted(splits)), outcomes=tuple(sorted(outcomes)))
 
 
 def _some(rows: tuple[str, ...]) -> str:
     return ", ".join(rows[:3]) + (" ..." if len(rows) > 3 else "")
 
 
-MAX_KEPT_PLACES = 5
-IMPORT_COMPARED_CHARACTERS = 2_000_000
-
-
 def counted(
-    datasets: Datasets,
-    info: DatasetInfo,
-    read: int,
-    why: Sequence[LeftOut],
-    label: str = "",
-    removed: Mapping[str, int] | None = None,
+    datasets: Datasets, info: DatasetInfo, read: int, why: Sequence[LeftOut], label: str, removed: Mapping[str, int]
 ) -> ImportCounts:
     """What is counted in a dataset whose import has come to its end, kept with it. `read`: records, of which
     `why` were left out; `label`: the column of the labels; `removed`: rows taken out since."""
@@ -368,7 +335,7 @@ def counted(
         repeated=found.repeated,
         near=near.found,
         compared=near.compared,
-        removed=dict(removed or {}),
+        removed=dict(removed),
     )
     datasets.keep_counts(info, counts)
     return counts

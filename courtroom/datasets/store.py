@@ -14,7 +14,7 @@ from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets import selection
-from courtroom.datasets.draft import CHUNK_ROWS, DatasetDraft, forget, version_of
+from courtroom.datasets.draft import CHUNK_ROWS, RELEVANCE, DatasetDraft, forget
 from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row, SharedFields, parsed
 from courtroom.datasets.selection import EVERY, POOL, VERSION_MARK, Labels, Line, Preparation, Selection, labels_in
 from courtroom.errors import CourtroomError
@@ -47,10 +47,8 @@ class Datasets:
 
     def problems(self, name: str, version: str | None = None) -> list[Problem]:
         """Records that were not taken in, with their reasons: at most the first 1,000."""
-        rows = self.database.execute(
-            "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY number",
-            (self._row(name, version)["content"],),
-        )
+        sql = "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY number"
+        rows = self.database.execute(sql, (self._row(name, version)["content"],))
         return [Problem(place=row["place"], message=row["message"]) for row in rows]
 
     def refused(self, name: str, version: str | None = None) -> int:
@@ -63,19 +61,16 @@ class Datasets:
 
     def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
         state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
-        self.database.execute(
-            "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
-        )
+        values = (json.dumps(state), info.name, info.version)
+        self.database.execute("UPDATE datasets SET state = ? WHERE name = ? AND version = ?", values)
 
     def pending(self) -> list[PendingDataset]:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
-        rows = self.database.execute(
-            f"SELECT name, source, state, orders FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
-        )
+        sql = f"SELECT name, source, state, orders FROM datasets WHERE version IS NULL AND {fits} ORDER BY id"
         return [
             PendingDataset(name=name, source=source, taken=json.loads(state).get("taken", 0), order=order)
-            for name, source, state, order in rows
+            for name, source, state, order in self.database.execute(sql, values)
         ]
 
     def rows(self, name: str, version: str | None = None, wanted: Selection = EVERY) -> Iterator[Row]:
@@ -137,11 +132,7 @@ class Datasets:
     def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
         """Read how relevant candidates' rows are for each query's row (qrels); empty where nobody has judged that."""
         found: dict[str, dict[str, int]] = {}
-        rows = self.database.execute(
-            "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate",
-            (self._row(name, version)["content"],),
-        )
-        for row in rows:
+        for row in self.database.execute(RELEVANCE, (self._row(name, version)["content"],)):
             found.setdefault(row["query"], {})[row["candidate"]] = row["grade"]
         return found
 
@@ -193,18 +184,11 @@ class Datasets:
                 " SELECT name, content, kind, count, source, state, ?, frame FROM datasets WHERE id = ? RETURNING id",
                 (time.time(), dataset["id"]),
             ).fetchone()["id"]
-            db.executemany(
-                "INSERT INTO dataset_splits VALUES (?, ?, ?)",
-                ((made, unit.seq, split) for unit, split in zip(units, chosen, strict=True)),
-            )
-            new = version_of(db, made, dataset["content"], dataset["kind"], dataset["frame"])
-            same = db.execute("SELECT id FROM datasets WHERE name = ? AND version = ?", (name, new)).fetchone()
-            if same:
-                forget(db, made)
-                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
-            else:
-                db.execute("UPDATE datasets SET version = ? WHERE id = ?", (new, made))
-        return self.info(name, new)
+            splits = ((made, unit.seq, split) for unit, split in zip(units, chosen, strict=True))
+            db.executemany("INSERT INTO dataset_splits VALUES (?, ?, ?)", splits)
+            draft = DatasetDraft(self.database, made, json.loads(dataset["state"]))
+            frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
+            return self.finished(draft, dataset["kind"], frame)
 
     @needs(Access.RUN)
     def without(self, name: str, version: str | None, ids: Collection[str]) -> DatasetInfo:
@@ -307,9 +291,8 @@ class Datasets:
 
     def _finished(self) -> list[StoredRow]:
         fits, values = listed("dataset", "datasets.name")
-        return self.database.execute(
-            f"SELECT * FROM datasets WHERE version IS NOT NULL AND {fits} ORDER BY made, id", values
-        ).fetchall()
+        sql = f"SELECT * FROM datasets WHERE version IS NOT NULL AND {fits} ORDER BY made, id"
+        return self.database.execute(sql, values).fetchall()
 
     def _row(self, name: str, version: str | None) -> StoredRow:
         rows = [row for row in self._finished() if row["name"] == name]

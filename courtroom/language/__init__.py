@@ -5,8 +5,6 @@ them. What draws (pages, figures, the room, the report) says its own sentences b
 and passes what the engine made through `translated`. The English sentence is its own id in the catalogue.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -35,6 +33,11 @@ COUNTED = re.compile(r"(\d+) ([a-z-]+)")
 """How many of a thing that has a title, such as `18 jurors`."""
 TAIL = re.compile(r"(\S(?:.{0,90}\S)?) ((?:must|is|may|holds|has|lacks) .*)")
 """What is wrong with a field, after its name."""
+ENGLISH = "en"
+LANGUAGES = {ENGLISH: "English", "zh": "中文"}
+"""Languages of the interface, each with its own name."""
+_fixed: ContextVar[str | None] = ContextVar("language", default=None)
+_chooser: list[Callable[[], str]] = []
 
 
 def path_of(language: str) -> Path:
@@ -42,7 +45,7 @@ def path_of(language: str) -> Path:
 
 
 @cache
-def catalogue(language: str) -> Catalogue:
+def catalogue(language: str) -> "Catalogue":
     return Catalogue(path_of(language))
 
 
@@ -135,14 +138,6 @@ class Catalogue:
 
     def _fits(self, value: str) -> bool:
         return not LETTER.search(value) or len(value) <= SHORT and self.recognised(value) != value
-
-
-ENGLISH = "en"
-LANGUAGES = {ENGLISH: "English", "zh": "中文"}
-"""Languages of the interface, each with its own name."""
-
-_fixed: ContextVar[str | None] = ContextVar("language", default=None)
-_chooser: list[Callable[[], str]] = []
 
 
 def follow(chooser: Callable[[], str]) -> None:

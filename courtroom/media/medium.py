@@ -8,8 +8,9 @@ from pydantic import BaseModel, Field
 from courtroom.strict import Strict, option
 
 FRAMES_OF_A_VIDEO = 30
-"""Frames that are sent of a video, at most."""
+"""Frames that are looked at and sent of a video, at most (section 5 of the CyberJurors paper)."""
 MediumKind = Literal["image", "video"]
+T = TypeVar("T")
 
 
 class Medium(Strict):
@@ -47,9 +48,6 @@ class KeptFile(Strict):
 
     sha256: str
     views: int | None = None
-
-
-T = TypeVar("T")
 
 
 def with_kept(value: T, kept: Mapping[str, KeptFile]) -> T:

@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
-from courtroom.media.medium import KeptFile, MediumKind
-from courtroom.media.pictures import ENDINGS, sniff
-from courtroom.media.sent import MAX_SIDE_PX, SentPicture, inspect_image, sent_picture, small_jpeg, views_of
-from courtroom.media.videos import MAX_FRAMES, Frame, inspect_video, sample_frames
+from courtroom.media import pictures
+from courtroom.media.medium import FRAMES_OF_A_VIDEO, KeptFile, MediumKind
+from courtroom.media.videos import Frame, inspect_video, sample_frames
 from courtroom.settings import Settings
 from courtroom.store.writer import plainly
+
+IDLE_S = 24 * 3600.0
+"""Seconds after which no upload that has brought in a file is still under way."""
+_PICTURE, _VIDEO = threading.Lock(), threading.Lock()
+"""All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
 
 
 class ObjectStorage:
@@ -83,12 +87,6 @@ class ObjectStorage:
             ) from error
 
 
-IDLE_S = 24 * 3600.0
-"""Seconds after which no upload that has brought in a file is still under way."""
-_PICTURE, _VIDEO = threading.Lock(), threading.Lock()
-"""All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
-
-
 class MediaStore:
     """Media files under their SHA-256, with the ending of what they really are.
 
@@ -117,7 +115,7 @@ class MediaStore:
                 self._stored.add(target.name)
         self._place({target: data for target, data in contents.items() if not _is_renewed(target)})
         return {
-            name: KeptFile(sha256=target.name.partition(".")[0], views=views_of(files[name], name))
+            name: KeptFile(sha256=target.name.partition(".")[0], views=pictures.views_of(files[name], name))
             for name, target in targets.items()
         }
 
@@ -136,23 +134,22 @@ class MediaStore:
         return self.keep({name: data})[name].sha256
 
     def _target(self, data: bytes, name: str) -> Path:
-        medium = sniff(data[:16])
-        if medium is None or medium[1] not in ENDINGS:
+        medium = pictures.sniff(data[:16])
+        if medium is None or medium[1] not in pictures.ENDINGS:
             raise MediaError(f"{name} is neither a picture nor a video that can be read. Save it as PNG, JPEG or MP4.")
-        return self.folder / f"{hashlib.sha256(data).hexdigest()}{ENDINGS[medium[1]][0]}"
+        return self.folder / f"{hashlib.sha256(data).hexdigest()}{pictures.ENDINGS[medium[1]][0]}"
 
     def path(self, sha256: str) -> Path:
         """Where a file is on this machine; it is copied there from the storage, if there is one."""
-        names = [f"{sha256}{endings[0]}" for endings in ENDINGS.values()]
+        names = [f"{sha256}{endings[0]}" for endings in pictures.ENDINGS.values()]
         for name in names:
             if (path := self.folder / name).is_file() and self._whole(path, sha256):
                 return path
         for name in names if self.storage is not None else ():
             if (data := self.read(name)) is not None:
                 if hashlib.sha256(data).hexdigest() != sha256:
-                    raise MediaError(
-                        "A picture or video of this case is damaged in the storage. `courtroom doctor` names it."
-                    )
+                    why = "A picture or video of this case is damaged in the storage. `courtroom doctor` names it."
+                    raise MediaError(why)
                 with plainly("then try again"):
                     self._place({self.folder / name: data})
                 return self.folder / name
@@ -201,17 +198,17 @@ class MediaStore:
             raise MediaError(problem)
         return remarks
 
-    def sent(self, sha256: str) -> SentPicture:
+    def sent(self, sha256: str) -> pictures.SentPicture:
         """Give what is sent of a picture: all of it, its frames or its parts."""
         with _PICTURE:
             return _sent(_Media(sha256, self.path(sha256)))
 
-    def image(self, sha256: str, max_side: int = MAX_SIDE_PX) -> bytes:
+    def image(self, sha256: str, max_side: int = pictures.MAX_SIDE_PX) -> bytes:
         """A picture as JPEG, upright (EXIF orientation), RGB, no side longer than `max_side` pixels."""
         with _PICTURE:
             return _image(_Media(sha256, self.path(sha256)), max_side)
 
-    def frames(self, sha256: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:
+    def frames(self, sha256: str, count: int = FRAMES_OF_A_VIDEO) -> tuple[Frame, ...]:
         """At most 30 frames spread evenly over a video, each with its time."""
         with _VIDEO:
             return _frames(_Media(sha256, self.path(sha256)), count)
@@ -228,16 +225,15 @@ def _is_renewed(target: Path) -> bool:
 def media_of(settings: Settings) -> MediaStore:
     url = settings.media_storage
     if url.startswith("memory:"):
-        raise MediaError(
-            "COURTROOM_MEDIA=memory:// keeps files as long as one process lives. Name a folder or a storage."
-        )
+        why = "COURTROOM_MEDIA=memory:// keeps files as long as one process lives. Name a folder or a storage."
+        raise MediaError(why)
     return MediaStore(settings.media_folder, ObjectStorage(url) if url else None)
 
 
 def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> tuple[str, ...]:
     """Check a picture or a video; gives what somebody should know who wants it to be seen."""
     if kind == "image":
-        return inspect_image(source, name)
+        return pictures.inspect_image(source, name)
     if isinstance(source, Path):
         return inspect_video(source, name)
     with tempfile.NamedTemporaryFile() as file:
@@ -256,12 +252,12 @@ class _Media:
 
 @lru_cache(maxsize=256)
 def _image(kept: _Media, max_side: int) -> bytes:
-    return small_jpeg(kept.path.read_bytes(), kept.path.name, max_side)
+    return pictures.small_jpeg(kept.path.read_bytes(), kept.path.name, max_side)
 
 
 @lru_cache(maxsize=32)
-def _sent(kept: _Media) -> SentPicture:
-    return sent_picture(kept.path.read_bytes(), kept.path.name)
+def _sent(kept: _Media) -> pictures.SentPicture:
+    return pictures.sent_picture(kept.path.read_bytes(), kept.path.name)
 
 
 @lru_cache(maxsize=32)

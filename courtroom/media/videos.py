@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
+from courtroom.media.medium import FRAMES_OF_A_VIDEO
 from courtroom.media.pictures import MAX_PIXELS, as_listed
 
 MAX_VIDEO_BYTES = 200 * 2**20
 MAX_VIDEO_FRAMES = 108_000
 """An hour at 30 frames a second; a small file can claim to play for years."""
-MAX_FRAMES = 30
-"""Frames of a video that are looked at, at most (section 5 of the CyberJurors paper)."""
 FRAME_SIDE = 768
 WHOLE = 0.9
 """A video that ends before this share of its announced frames and length is taken for cut off."""
@@ -56,12 +55,12 @@ def inspect_video(path: Path, name: str) -> tuple[str, ...]:
     return remarks
 
 
-def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:
+def sample_frames(path: Path, name: str, count: int) -> tuple[Frame, ...]:
     """The frames nearest to `count` evenly spread times, first and last included; each frame once. Times are those
     the container gives for each frame, so that a variable frame rate is no problem. Raises `MediaError`: not one
     frame can be read."""
     times = _times(path, name)
-    count = max(1, min(count, MAX_FRAMES))
+    count = max(1, min(count, FRAMES_OF_A_VIDEO))
     step = (times[-1] - times[0]) / (count - 1) if count > 1 else 0.0
     places = nearest(times, [times[0] + number * step for number in range(count)])
     frames = []

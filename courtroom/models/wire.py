@@ -7,7 +7,7 @@ from math import ceil
 from typing import Any
 
 from courtroom.media.medium import Medium
-from courtroom.media.sent import View
+from courtroom.media.pictures import View
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import clock, nearest
 from courtroom.models.prompt_cache import marked_parts

@@ -14,8 +14,6 @@ from courtroom.shell import datasets, experiment, forks, libraries, procedures, 
 from courtroom.store.connection import FAILURES
 from courtroom.store.opening import explained
 
-PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 def open_app(
     context: typer.Context,
@@ -30,15 +28,12 @@ def open_app(
 
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-app.add_typer(libraries.cases_app, name="cases")
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(experiment.app, name="experiment")
-app.add_typer(libraries.knowledge_app, name="knowledge")
-app.add_typer(procedures.models_app, name="models")
-app.add_typer(libraries.panels_app, name="panels")
-app.add_typer(upkeep.people_app, name="people")
-app.add_typer(procedures.app, name="procedures")
-app.command("app", context_settings=PASSED_ON)(open_app)
+GROUPS = {"cases": libraries.cases_app, "datasets": datasets.app, "experiment": experiment.app}
+GROUPS |= {"knowledge": libraries.knowledge_app, "models": procedures.models_app, "panels": libraries.panels_app}
+GROUPS |= {"people": upkeep.people_app, "procedures": procedures.app}
+for name, group in GROUPS.items():
+    app.add_typer(group, name=name)
+app.command("app", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(open_app)
 app.callback()(procedures.options)
 app.command("new-procedure")(procedures.new_procedure)
 app.command("import")(runs.import_run)

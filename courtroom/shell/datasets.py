@@ -12,14 +12,12 @@ import typer
 from pydantic import ValidationError
 from typer import Argument, Option
 
+from courtroom import Courthouse, CourtroomError, CriminalCase
 from courtroom.cases.checks import explain
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.readers.tables import NumberedLabels, names_from
-from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.selection import Preparation, Selection
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.shell.options import Json, Model, Set, follow, opened, setup_with, tell, values_of
@@ -30,6 +28,7 @@ UNSAID = (
 )
 app = typer.Typer(no_args_is_help=True, help="Import datasets, look at them, divide them into splits, check them.")
 Version = Annotated[str | None, Option(help="Which version; the newest by default.")]
+Labels = Annotated[str, Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")]
 MAX_SHOWN = 20
 STEPS = tuple(Preparation.model_fields)
 Take = Annotated[list[str] | None, Option(help=f"What is kept of it: {', '.join(STEPS)}; at_least=100; once for each.")]
@@ -49,9 +48,7 @@ def import_(
     source: Annotated[Path, Argument(help="A file, a .zip, or a folder.")],
     name: Annotated[str | None, Option(help="The dataset's name; by default the file's.")] = None,
     form: Annotated[str, Option(help="How records are read; by default as most of the first records look.")] = "",
-    labels: Annotated[
-        str, Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")
-    ] = "",
+    labels: Labels = "",
     rename: Annotated[list[str] | None, Option(help="A column under another name: OLD=NEW.")] = None,
     split: Annotated[str | None, Option(help="The split of all rows; by default as files are named.")] = None,
     config: Annotated[str, Option(help="Of a folder with several datasets, the one to import.")] = "",

@@ -1,7 +1,5 @@
 """Experiments from a shell: `python -m courtroom experiment ...`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from concurrent.futures import wait
@@ -14,8 +12,7 @@ import typer
 from pydantic_core import to_json
 from typer import Argument, Option
 
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
+from courtroom import Courthouse, CourtroomError
 from courtroom.questions.asides import Cost
 from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, tell, values_of, write
 from courtroom.text.files import write_csv
@@ -25,15 +22,13 @@ if TYPE_CHECKING:
     from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 
-
 app = typer.Typer(no_args_is_help=True, help="Run arms over a dataset, compare them, and write the table.")
 CHANGES = "order, name, gender, age, nationality, language, length, words=A>B or rewriting=TEXT; age=71 and so on."
 FIGURES = "values, frontier, matrix, mirror; by category, difficulty, rounds, split, real-votes, votes, share, scripted; or learning."
 Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
-Dask = Annotated[
-    str | None,
-    Option(help="The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."),
-]
+ANSWERS = "Where the predictions made elsewhere are that the file names."
+CLUSTER = "The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."
+Dask = Annotated[str | None, Option(help=CLUSTER)]
 Money = Annotated[float | None, Option("--budget", help="US dollars for the whole experiment.")]
 
 
@@ -48,9 +43,7 @@ def run(
     repeats: Annotated[int | None, Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
-    answers: Annotated[
-        Path | None, Option("--predictions", help="Where the predictions made elsewhere are that the file names.")
-    ] = None,
+    answers: Annotated[Path | None, Option("--predictions", help=ANSWERS)] = None,
     controls: Annotated[list[str] | None, Option(help="Add matched controls to this arm, or to `all`.")] = None,
     seen_by: Annotated[str, Option(help="Who has read what its arms change about the parties.")] = "",
     batch: Annotated[bool, Option("--batch", help="Ask by the provider's batch: at half the price, in hours.")] = False,
@@ -338,7 +331,7 @@ def _demand_positive(budget: float | None) -> None:
         raise CourtroomError("--budget needs an amount above 0.")
 
 
-def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
+def _with_budget(experiment: "Experiment", money: float | None) -> "Experiment":
     _demand_positive(money)
     budget = experiment.budget.model_copy(update={"money": money})
     return experiment if money is None else experiment.model_copy(update={"budget": budget})
@@ -377,7 +370,7 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
     raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
 
 
-def _print_results(results: ExperimentResults, as_json: bool) -> None:
+def _print_results(results: "ExperimentResults", as_json: bool) -> None:
     from courtroom.experiments.mirror import told
     from courtroom.experiments.written import markdown
 
@@ -391,7 +384,7 @@ def _print_results(results: ExperimentResults, as_json: bool) -> None:
         print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
-def print_estimate(takes: ExperimentEstimate, as_json: bool, *, by_batch: bool = False) -> None:
+def print_estimate(takes: "ExperimentEstimate", as_json: bool, *, by_batch: bool = False) -> None:
     """What an experiment takes: a line for each arm, and all together."""
     told = "{0.arm}\t{0.cells} cells\t{0.calls} calls\t{0.tokens} tokens\t{1}"
     lines = [told.format(arm, _money(arm.money)) for arm in takes.arms]

@@ -1,7 +1,5 @@
 """Runs beside others, from a shell: `fork`, `compare`, `what-if` and `yardstick`."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,12 +10,10 @@ import typer
 from pydantic import ValidationError
 from typer import Argument, Option
 
+from courtroom import CaseError, Courthouse, CourtroomError, Record
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import read_values
 from courtroom.engine.interventions import ACTION, Action, ChangeSetup
-from courtroom.engine.record import Record
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison
 from courtroom.shell.experiment import follow, print_estimate, progress
@@ -31,8 +27,13 @@ if TYPE_CHECKING:
     from courtroom.experiments.spec import Experiment
     from courtroom.experiments.what_if import Axis, Result
 
+From = Annotated[str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")]
+DROP = "Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."
+PROPOSE = "What would change the verdict? Single changes within this budget of calls."
+OF_PROCEDURE = "In place of an experiment: all finished runs of this procedure that were made here."
 LETTERS = "ABCD"
 WIDTH = 80
+MAX_RUNS_READ = 10_000
 
 
 def lines(comparison: Comparison, records: Sequence[Record]) -> Iterator[str]:
@@ -82,9 +83,7 @@ def _values(letters: str, values: tuple[Any, ...] | list[Any]) -> str:
 def fork(
     run: Annotated[str, Argument(help="The run to fork.")],
     set_: Set = None,
-    from_: Annotated[
-        str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")
-    ] = None,
+    from_: From = None,
     intervene: Annotated[Path | None, Option(help="JSON: `kind` overrule, change, evidence or note.")] = None,
     who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
     without: Annotated[list[str] | None, Option(help="The id of a part of the case that is left out.")] = None,
@@ -128,13 +127,8 @@ def compare(
 def what_if(
     run: Annotated[str, Argument(help="A finished run, or the id of a what-if to go on with it.")],
     vary: Annotated[list[str] | None, Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")] = None,
-    drop: Annotated[
-        list[str] | None,
-        Option(help="Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."),
-    ] = None,
-    propose: Annotated[
-        int | None, Option(help="What would change the verdict? Single changes within this budget of calls.")
-    ] = None,
+    drop: Annotated[list[str] | None, Option(help=DROP)] = None,
+    propose: Annotated[int | None, Option(help=PROPOSE)] = None,
     cross: Annotated[bool, Option("--grid", help="Every combination, not one change at a time.")] = False,
     seeds: Annotated[int, Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
     otherwise: Otherwise = None,
@@ -172,7 +166,7 @@ def result(house: Courthouse, name: str) -> dict[str, Any]:
     return {**told, "influential": [row.name for row in found.influential("member", "evidence")][:5]}
 
 
-def _line(row: Result) -> dict[str, Any]:
+def _line(row: "Result") -> dict[str, Any]:
     shares = {name: [round(n, 4) for n in (s.value, s.low, s.high)] for name, s in row.shares.items()}
     facts = {name: getattr(row, name) for name in ("kind", "done", "outcome", "flips", "pairs")}
     numbers = {"votes": row.votes, "swing": row.swing}
@@ -183,7 +177,7 @@ def _line(row: Result) -> dict[str, Any]:
 def _experiment(
     house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, many: int,
     otherwise: str | None,
-) -> Experiment:  # fmt: skip
+) -> "Experiment":  # fmt: skip
     from courtroom.experiments.plan import finished  # slow to import
     from courtroom.experiments.what_if import grid, left_out, singly, values
 
@@ -224,15 +218,10 @@ def _lines(summary: dict[str, Any]) -> Iterator[str]:
         yield f"Most influential: {'; '.join(summary['influential'])}"
 
 
-MAX_RUNS_READ = 10_000
-
-
 def yardstick(
     experiment: Annotated[str, Argument(help="The id of an experiment or a what-if, or an experiment's name.")] = "",
     arm: Annotated[str, Option(help="Only this arm; by default all arms together.")] = "",
-    procedure: Annotated[
-        str, Option(help="In place of an experiment: all finished runs of this procedure that were made here.")
-    ] = "",
+    procedure: Annotated[str, Option(help=OF_PROCEDURE)] = "",
     to: Annotated[Path | None, Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:
@@ -257,7 +246,7 @@ def yardstick(
     tell(found.as_data(), _yardstick_lines(found), json_)
 
 
-def _yardstick_lines(found: Yardstick) -> Iterator[str]:
+def _yardstick_lines(found: "Yardstick") -> Iterator[str]:
     yield from found.sentences
     yield "first ballot\truns\tproven\tpeople\tproven"
     for size, votes, wins, n, others, of in found.curve.itertuples(index=False):

@@ -8,11 +8,10 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_each, read_upload
 from courtroom.cases.readers.tables import names_from
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, IN_BASES, KINDS, kept_as, origins
 from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import embedding_problem
@@ -20,19 +19,26 @@ from courtroom.knowledge.index import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
 from courtroom.shell.options import Encoding, Json, Labels, opened, read_bytes, taken_in, tell, write
 
+COLUMNS = "FIELD=COLUMN of a CSV file with other columns, or FIELD='a {COLUMN} b'; weight=COLUMN; may be given again."
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
+panels_app = typer.Typer(help="Panels of personas under a name.", invoke_without_command=True)
+ABOUT_KNOWLEDGE = "Look into the knowledge base, import into it, undo what it learned."
+knowledge_app = typer.Typer(no_args_is_help=True, help=ABOUT_KNOWLEDGE)
+SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
+DAY = "%Y-%m-%d"
+Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]
+Replace = Annotated[bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")]
 
 
 @cases_app.callback()
 def cases(context: typer.Context) -> None:
     """All cases, a line each, the id first."""
-    if context.invoked_subcommand is not None:
-        return
-    with opened() as house:
-        for case in house.library.cases():
-            print(f"{case.id}\t{case.kind}\t{case.language}\t{case.title}")
-        for one in house.library.unreadable():
-            print(one, file=sys.stderr)
+    if context.invoked_subcommand is None:
+        with opened() as house:
+            for case in house.library.cases():
+                print(f"{case.id}\t{case.kind}\t{case.language}\t{case.title}")
+            for one in house.library.unreadable():
+                print(one, file=sys.stderr)
 
 
 @cases_app.command("check")
@@ -76,9 +82,6 @@ def add_cases(
     raise typer.Exit(1 if refused else 0)
 
 
-panels_app = typer.Typer(help="Panels of personas under a name.", invoke_without_command=True)
-
-
 @panels_app.callback()
 def panels(context: typer.Context) -> None:
     """All saved panels, a line each: name and number of persons."""
@@ -93,12 +96,7 @@ def take_in(
     file: Annotated[Path, Argument(help="A CSV or YAML file, a person in each row.")],
     name: Annotated[str, Option(help="The panel's name; default: the file's.")] = "",
     encoding: Annotated[str, Option(help="Such as gb18030; by default as the file looks.")] = "",
-    column: Annotated[
-        list[str] | None,
-        Option(
-            help="FIELD=COLUMN of a CSV file with other columns, or FIELD='a {COLUMN} b'; weight=COLUMN; may be given again."
-        ),
-    ] = None,
+    column: Annotated[list[str] | None, Option(help=COLUMNS)] = None,
 ) -> None:
     """Save the persons of a file as a panel, in place of one that has the name; more than 51, or with weights, are a pool."""
     columns = dict(one.partition("=")[::2] for one in column or ())
@@ -135,21 +133,12 @@ def delete(name: str) -> None:
         house.panels.delete(name)
 
 
-ABOUT_KNOWLEDGE = "Look into the knowledge base, import into it, undo what it learned."
-knowledge_app = typer.Typer(no_args_is_help=True, help=ABOUT_KNOWLEDGE)
-SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
-DAY = "%Y-%m-%d"
-Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]
-
-
 @knowledge_app.command("import")
 def import_(
     file: Path,
     into: Annotated[str, Option(help="`statutes`, `charges` or `cases`.")] = "cases",
     base: Base = IMPORTED,
-    replace: Annotated[
-        bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")
-    ] = False,
+    replace: Replace = False,
 ) -> None:
     """Import a file, whole or not at all."""
     if into not in KINDS:
@@ -157,11 +146,9 @@ def import_(
     if not file.is_file():
         raise CourtroomError(f"{file} is not there. Check the path.")
     with opened() as house:
-        checked = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
-        house.runner.do(house.imports.run(checked, _progress)).result()
-        print(
-            f"{len(checked.records)} records of {file.name} are in “{into}” of “{base}”. Use it by --set base={base}."
-        )
+        found = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
+        house.runner.do(house.imports.run(found, _progress)).result()
+        print(f"{len(found.records)} records of {file.name} are in “{into}” of “{base}”. Use it by --set base={base}.")
 
 
 @knowledge_app.command()

@@ -12,20 +12,27 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ValidationError
 from typer import Option
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, CourtroomError, Setup
 from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import changed, read_value
 from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import ROUND
-from courtroom.declarations.setup import Setup
 from courtroom.engine.budget import Payment
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.turnout import turnout
 from courtroom.panel.personas import is_pool
 from courtroom.settings import from_environment
 from courtroom.text.files import replacing
+
+LOOK_S = 0.1
+Labels = Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")]
+Encoding = Annotated[str, Option(help="Of texts and tables, such as gb18030; by default as the file looks.")]
+S = TypeVar("S", bound=Setup)
+Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+Set = Annotated[list[str] | None, Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5.")]
+Model = Annotated[str | None, Option(help="`offline`, or any LiteLLM model id.")]
+Otherwise = Annotated[str | None, Option(help="Who answers in place of a model that can't be asked here.")]
+Until = Annotated[str | None, Option(help="Pause after this stage.")]
 
 
 @contextmanager
@@ -35,9 +42,6 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
     settings = from_environment()
     with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
         yield house
-
-
-LOOK_S = 0.1
 
 
 def follow(house: Courthouse, run: str) -> None:
@@ -122,10 +126,6 @@ def read_bytes(path: Path) -> bytes:
         raise CourtroomError(f"{path} can't be read: {error.strerror}. Check the path.") from error
 
 
-Labels = Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")]
-Encoding = Annotated[str, Option(help="Of texts and tables, such as gb18030; by default as the file looks.")]
-
-
 def taken_in(house: Courthouse, package: Package) -> Case:
     """Add a case to the library, and tell what of it members will not have. Raises `CaseError`: it has errors."""
     case = house.library.add(package)
@@ -151,14 +151,6 @@ def print_result(summary: dict[str, Any], as_json: bool) -> None:
         return f"{name:>10}  {value}"
 
     tell(summary, (line(*one) for one in summary.items()), as_json)
-
-
-S = TypeVar("S", bound=Setup)
-Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
-Set = Annotated[list[str] | None, Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5.")]
-Model = Annotated[str | None, Option(help="`offline`, or any LiteLLM model id.")]
-Otherwise = Annotated[str | None, Option(help="Who answers in place of a model that can't be asked here.")]
-Until = Annotated[str | None, Option(help="Pause after this stage.")]
 
 
 def values_of(changes: Sequence[str] | None, model: str | None = None) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Procedures and models from a shell: `procedures`, `new-procedure` and `align`; `models list` and `models check`."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging
@@ -15,32 +13,24 @@ from itertools import chain
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Option
 
+from courtroom import Court, Courthouse, CourtroomError, Member, Preset, Procedure, Task, Verdict
 from courtroom.cases.files import read_upload
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import merged
-from courtroom.declarations.parts import Preset
-from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
 from courtroom.models.local import model_files
 from courtroom.models.prompts import Prompts
 from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
-from courtroom.models.task import Task
 from courtroom.settings import Settings, from_environment
 from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
 
-if TYPE_CHECKING:
-    from courtroom.upkeep.model_check import ModelTrial
-
+TAUGHT = "Runs with a known judgment; by default all that are done and are no test of an experiment."
 models_app = typer.Typer(help="List models of this machine, or try out a model.", no_args_is_help=True)
+app = typer.Typer(help="List the procedures, or check a package of your own.", invoke_without_command=True)
 
 
 @models_app.command("list")
@@ -73,12 +63,10 @@ def check(
     json_: Json = False,
 ) -> None:
     """Ask a model a schema, a stream, a picture and a long prompt; say what works, and what it cost."""
-    from courtroom.upkeep.model_check import trials
+    from courtroom.upkeep.model_check import HEAD, ModelTrial, tallies, trials
 
     spec = ModelSpec(id=model, connection=connection, temperature=0.0, max_tokens=500)
     if procedures:  # the table of docs/models.md, a row as soon as it is known
-        from courtroom.upkeep.model_check import HEAD, tallies
-
         found = tallies(from_environment(), spec, wait, only or ())
         rows = chain([HEAD], (one.row() for one in found))
         tell([one.model_dump() for one in found] if json_ else (), rows, json_)
@@ -102,31 +90,24 @@ def check(
         print("What it cost is not known: LiteLLM has no price for this model.")
 
 
-LAYOUT = Path(__file__).parent / "new_procedure"
-
-
 def options(traceback: Annotated[bool, Option("--traceback", help="Show errors in full on stderr.")] = False) -> None:
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
     if traceback and logging.lastResort is not None:
         logging.getLogger("courtroom").addHandler(logging.lastResort)  # it writes to stderr
 
 
-app = typer.Typer(help="List the procedures, or check a package of your own.", invoke_without_command=True)
-
-
 @app.callback()
 def procedures(context: typer.Context) -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
-    if context.invoked_subcommand is not None:
-        return
-    with opened() as house:  # what goes wrong is in its log
-        from courtroom.procedures import PROCEDURES  # which is open by now
+    if context.invoked_subcommand is None:
+        with opened() as house:  # what goes wrong is in its log
+            from courtroom.procedures import PROCEDURES  # which is open by now
 
-        for name, procedure in house.procedures.items():
-            print(f"{name}\t{procedure.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{procedure.title}")
-        for text in house.procedures.broken.values():
-            print(text, file=sys.stderr)
-        raise typer.Exit(1 if house.procedures.broken else 0)
+            for name, one in house.procedures.items():
+                print(f"{name}\t{one.case_kind}\t{PROCEDURES.origins.get(name, 'courtroom')}\t{one.title}")
+            for text in house.procedures.broken.values():
+                print(text, file=sys.stderr)
+            raise typer.Exit(1 if house.procedures.broken else 0)
 
 
 @app.command("check")
@@ -204,11 +185,7 @@ def new_procedure(
     """Lay out a small procedure that works, as a package of its own."""
     folder = to or Path(name)
     with opened() as house:
-        taken = frozenset(house.procedures)
-    try:
-        written = lay_out(name, folder, taken)
-    except OSError as error:
-        raise CourtroomError(f"{folder} can't be written: {error.strerror}. Name another with --to.") from error
+        written = lay_out(name, folder, frozenset(house.procedures))
     for path in written:
         print(path)
     print(f"Try it: courtroom procedures check {folder}. To use it: pip install -e {folder}", file=sys.stderr)
@@ -227,20 +204,17 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
     title, kind = " ".join(words).capitalize(), "".join(map(str.title, words))
     files = ("pyproject.toml", "procedure.py", "prompts/_system.md.j2", "prompts/decide.md.j2")
     written = [folder / file if file == "pyproject.toml" else folder / module / file for file in files]
+    layout = Path(__file__).parent / "new_procedure"
     for path, file in zip(written, files, strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        text = Template((LAYOUT / f"{Path(file).name}.txt").read_text(encoding="utf-8"))
-        path.write_text(text.substitute(name=name, module=module, title=title, kind=kind), encoding="utf-8")
-    (written[1].parent / "__init__.py").write_text("", encoding="utf-8")
-    return [*written, written[1].parent / "__init__.py"]
+        text = Template((layout / f"{Path(file).name}.txt").read_text(encoding="utf-8"))
+        write(path, text.substitute(name=name, module=module, title=title, kind=kind))
+    write(folder / module / "__init__.py", "")
+    return [*written, folder / module / "__init__.py"]
 
 
 def align(
     to: Annotated[Path, Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
-    runs_: Annotated[
-        list[str] | None,
-        Argument(help="Runs with a known judgment; by default all that are done and are no test of an experiment."),
-    ] = None,
+    runs_: Annotated[list[str] | None, Argument(help=TAUGHT)] = None,
     model: Annotated[str | None, Option(help="The model that reflects and corrects.")] = None,
     set_: Set = None,
     teacher: Annotated[str, Option(help="Only drafts of this model are read.")] = "",

@@ -1,7 +1,5 @@
 """A door for programs: what a hearing takes and gives, as tools of the Model Context Protocol and as JSON over HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import sys
@@ -14,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import ValidationError, validate_call
 from typer import Option
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import Account, acts
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.shell.options import begin, opened
 
 if TYPE_CHECKING:
@@ -82,7 +79,7 @@ class Programs:
         return {"run": run, "link": f"{self._house.settings.address.rstrip('/')}/deliberation?run={run}"}
 
 
-def server_of(programs: Programs) -> MCPServer:
+def server_of(programs: Programs) -> "MCPServer":
     """Return the tools as a server of the Model Context Protocol; over HTTP each is `POST /api/NAME` too."""
     from mcp.server.mcpserver import MCPServer
     from starlette.requests import Request
@@ -115,7 +112,7 @@ def _told() -> Iterator[None]:
         raise ToolError(str(error)) from error
 
 
-def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None]) -> ASGIApp:
+def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] | None]) -> "ASGIApp":
     """Return the door over HTTP: the protocol at `/mcp`, JSON at `/api`, for who has a token; each acts as its account.
     `account_of`: the account of a token, in a tuple, as None there is the server itself; None where the token opens
     nothing."""
@@ -123,7 +120,7 @@ def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] 
 
     app = server_of(Programs(house)).streamable_http_app(stateless_http=True, json_response=True)
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def guarded(scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
             await app(scope, receive, send)
             return

@@ -9,11 +9,10 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
+from courtroom import Courthouse, ModelSpec, StageKind
 from courtroom.cases.drafts import asked_with
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.parts import StageKind
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.evaluation.claims import way
@@ -21,7 +20,6 @@ from courtroom.evaluation.movement import movement
 from courtroom.evaluation.rehearsal import Estimate
 from courtroom.evaluation.turnout import turnout
 from courtroom.language import speaking
-from courtroom.models.spec import ModelSpec
 from courtroom.questions.asides import Cost, cost
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, auditable, shares, why_none
 from courtroom.questions.interview import last_call
@@ -29,6 +27,10 @@ from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_ta
 from courtroom.shell import options
 from courtroom.shell.options import Encoding, Json, Labels, Model, Set, Until, opened, tell, write
 from courtroom.text.files import replacing
+
+Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the votes .csv or .parquet")]
+Files = Annotated[list[Path] | None, Option(help="A text, PDF or picture that goes with it; may be given again.")]
+Checker = Annotated[str | None, Option(help="A language model that checks every statement; none: the rules alone.")]
 
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
@@ -89,9 +91,7 @@ def run(
 def ask(
     question: Annotated[str, Argument(help="The question.")],
     option: Annotated[list[str] | None, Option(help="An answer to choose from; two to six, or none.")] = None,
-    file: Annotated[
-        list[Path] | None, Option(help="A text, PDF or picture that goes with it; may be given again.")
-    ] = None,
+    file: Files = None,
     procedure: Annotated[str | None, Option(help="Which procedure; default: the first that takes questions.")] = None,
     model: Model = None,
     seed: Annotated[int, Option(help="What all chance depends on.")] = 0,
@@ -132,9 +132,6 @@ def runs() -> None:
             imported = "imported" if row.is_unverified else ""
             facts = (row.id, row.status, row.procedure, row.case_id, outcome, told, imported)
             print("\t".join((*facts[:5], *filter(None, facts[5:]))))
-
-
-Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the votes .csv or .parquet")]
 
 
 def export(run: str, to: Written) -> None:
@@ -185,12 +182,9 @@ def import_run(file: Annotated[Path, Argument(help="A run that was exported as J
         print(house.files.take_in(options.read_bytes(file)))
 
 
-Member = Annotated[str | None, Option(help="A member's id, e.g. juror-05.")]
-
-
 def audit(
     run: Annotated[str, Argument(help="The run.")],
-    member: Member = None,
+    member: Annotated[str | None, Option(help="A member's id, e.g. juror-05.")] = None,
     seeds: Annotated[int, Option(help=f"How often each of the four questions is asked, 1 to {MOST_SEEDS}.")] = SEEDS,
     voices: Annotated[bool, Option(help="Also ask without each peer who was heard: which voice was it?")] = False,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the audit would take.")] = False,
@@ -220,9 +214,7 @@ def audit(
 
 def check(
     run: Annotated[str, Argument(help="The run.")],
-    model: Annotated[
-        str | None, Option(help="A language model that checks every statement; none: the rules alone.")
-    ] = None,
+    model: Checker = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the check would take.")] = False,
     json_: Json = False,
 ) -> None:

@@ -24,6 +24,7 @@ from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import CheckResult, app_health, store_health
 
+SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 people_app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
 
 
@@ -68,9 +69,6 @@ def _one(house: Courthouse, who: str) -> str:
     return found[0]
 
 
-SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
-
-
 def doctor(
     mend: Annotated[bool, Option(help="Mend what can be mended; else nothing is written.")] = False, json_: Json = False
 ) -> None:
@@ -79,10 +77,8 @@ def doctor(
         settings = from_environment()
     except CourtroomError:
         # The doctor says what is wrong with the others.
-        settings = Settings.model_construct(
-            home=Path(os.environ.get("COURTROOM_HOME", ".courtroom")),
-            server=SecretStr(os.environ.get("COURTROOM_DATABASE", "")),
-        )
+        home, server = os.environ.get("COURTROOM_HOME", ".courtroom"), os.environ.get("COURTROOM_DATABASE", "")
+        settings = Settings.model_construct(home=Path(home), server=SecretStr(server))
     _report(examine(settings, mend=mend, progress=_progress), json_)
 
 

@@ -34,9 +34,7 @@ _MARKS = {
     "utf-16": (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE),
 }
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-_OF_SEVERAL_BYTES = frozenset(
-    {"gb18030", "big5", "big5hkscs", "cp932", "shift_jis", "cp949", "euc_kr", "euc_jp", "iso2022_jp"}
-)
+_OF_SEVERAL_BYTES = ("gb18030", "big5", "big5hkscs", "cp932", "shift_jis", "cp949", "euc_kr", "euc_jp", "iso2022_jp")
 _UNREADABLE = "courtroom-unreadable"
 codecs.register_error(_UNREADABLE, lambda error: ("\udcff", getattr(error, "end", 0)))
 

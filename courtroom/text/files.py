@@ -16,6 +16,9 @@ from courtroom.errors import CaseError
 from courtroom.text.table import TableRow
 
 MAX_LINE_BYTES = 64 * 2**20
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+_QUOTED = re.compile(r"'+[=+\-@\t\r]")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 @contextmanager
@@ -31,11 +34,6 @@ def replacing(to: Path) -> Iterator[Path]:
         os.replace(part, to)
     finally:
         part.unlink(missing_ok=True)
-
-
-_FORMULA = re.compile(r"'*[=+\-@\t\r]")
-_QUOTED = re.compile(r"'+[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def write_csv(names: Iterable[Any], rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
@@ -64,9 +62,8 @@ def _cell(value: Any) -> Any:
 def json_of(data: bytes | str) -> Any:
     """Return a JSON value. Raises `CaseError`: it is none, or one of its objects has a field twice."""
     try:
-        return json.loads(
-            data.decode("utf-8-sig") if isinstance(data, bytes) else data.removeprefix("\ufeff"), object_pairs_hook=once
-        )
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data.removeprefix("\ufeff")
+        return json.loads(text, object_pairs_hook=once)
     except UnicodeDecodeError as error:
         raise CaseError("it is not UTF-8 text. Save it as UTF-8.") from error
     except json.JSONDecodeError as error:

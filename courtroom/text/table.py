@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, starmap
+from itertools import islice
 from typing import Any
 
 from courtroom.errors import CaseError
@@ -256,8 +256,8 @@ def read_lines(file: io.BufferedReader) -> Table:
     end = _END.search(file.peek(1).decode(errors="replace"))
     newline = "\r" if end and end[0] == "\r" else "\n"
     text = io.TextIOWrapper(file, "utf-8", errors="surrogateescape", newline=newline)
-    lines = ((number, line) for number, line in enumerate(text, start=1) if line.strip())
-    return Table(("text", "label"), starmap(_labelled_line, lines))
+    rows = (_labelled_line(number, line) for number, line in enumerate(text, start=1) if line.strip())
+    return Table(("text", "label"), rows)
 
 
 def _labelled_line(number: int, line: str) -> TableRow:

@@ -12,8 +12,13 @@ _CJK = re.compile(r"[\u3400-\u9fff]+")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*%?", re.IGNORECASE)
 _NOT_IN_WORDS = re.compile(r"[\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
+Kind = Literal["same", "gone", "new"]
+_PIECE = re.compile(r"[\u3400-\u9fff]|\s+|[^\s\u3400-\u9fff]+")
 
 STOP_WORDS = frozenset(Path(__file__).with_name("stop_words.txt").read_text(encoding="utf-8").split())
+LONGEST = 40
+"""Sentences that `central` compares, at most; the first ones count."""
+DAMPING, ROUNDS = 0.85, 60
 
 
 @lru_cache(maxsize=8192)
@@ -74,11 +79,6 @@ def _segment(run: str) -> list[str]:
     return list(rjieba.cut(run, hmm=False))
 
 
-LONGEST = 40
-"""Sentences that `central` compares, at most; the first ones count."""
-DAMPING, ROUNDS = 0.85, 60
-
-
 def central(texts: tuple[str, ...] | list[str], count: int) -> tuple[str, ...]:
     """The sentences most like all others, in their order."""
     found = list(dict.fromkeys(sentence for text in texts for sentence in sentences(text)))[:LONGEST]
@@ -121,10 +121,6 @@ def centrality(found: tuple[str, ...]) -> tuple[float, ...]:
     for _ in range(ROUNDS):
         rank = DAMPING * (step @ rank + rank[alone].sum() / size) + (1 - DAMPING) / size
     return tuple(float(value) for value in rank)
-
-
-Kind = Literal["same", "gone", "new"]
-_PIECE = re.compile(r"[\u3400-\u9fff]|\s+|[^\s\u3400-\u9fff]+")
 
 
 def changes(before: str, after: str) -> Iterator[tuple[Kind, str]]:

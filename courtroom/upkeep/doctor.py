@@ -304,7 +304,7 @@ def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 def _needed(house: Courthouse) -> dict[str, str]:
     """Content hashes with the title of a case that needs each; cases that can't be read are reported elsewhere."""
-    cases = [house.library.case(summary.id) for summary in house.library.cases()]
+    cases = house.library.cases()
     for row in house.database.each("SELECT body FROM snapshots"):
         with suppress(ValueError, CourtroomError):
             cases.append(parse_case(json.loads(row["body"])))

@@ -93,8 +93,7 @@ def new_house() -> Iterator[Courthouse]:
 
 def samples(house: Courthouse, kind: type[CaseT]) -> list[CaseT]:
     """The sample cases of a kind."""
-    cases = (house.library.case(listed.id) for listed in house.library.cases())
-    return [case for case in cases if isinstance(case, kind)]
+    return [case for case in house.library.cases() if isinstance(case, kind)]
 
 
 def options(**defaults: object) -> argparse.Namespace:

@@ -37,6 +37,21 @@ FLAGS = {"true": True, "false": False, "1": True, "0": False, "none": False}
 # A comma parts two articles only where the next one follows at once: `Article 264, paragraph 1` is one.
 _BETWEEN_ARTICLES = re.compile(r"[;；、]|[,，](?=\s*(?:第|刑法|[Aa]rt|\d))")
 _BETWEEN_NAMES = re.compile(r"[;；,，、]")
+_GIVEN_CHARGE = re.compile(r"\s*罪名[:：](?P<charges>[^\n。]*)[。.]?\s*$")
+_GIVEN_ARTICLE = re.compile(
+    r"[。\s]*法条[:：](?P<articles>[^。\n]*)(?:。?\s*法条内容[:：](?P<text>.*))?[。.]?\s*$", re.DOTALL
+)
+_SIGN, _END = r"\s*[:：、.．]", r"[;；。\s]*(?<![A-Za-z])"
+# The question before takes all it can: it may itself list parties as A、B、C.
+_OPTIONS = re.compile(
+    rf"(.*)(?<![A-Za-z])A{_SIGN}(.*?){_END}B{_SIGN}(.*?){_END}C{_SIGN}(.*?){_END}D{_SIGN}(.*)", re.DOTALL
+)
+_TERM = re.compile(
+    r"(?P<life>无期(?:徒刑)?)|(?P<death>死刑(?:[，,]?缓期.*)?)"
+    r"|(?:有期徒刑|拘役)?(?=\d)(?:(?P<years>\d+)年)?(?:(?P<months>\d+)(?:个?月)?)?"
+)
+_YUAN = re.compile(r"(?:人民币)?\s*(\d+(?:\.\d+)?)\s*(万|亿)?\s*元?")
+_TIMES = {"": 1, "万": 10_000, "亿": 100_000_000}
 
 
 def looks_like(row: dict[str, Any]) -> bool:
@@ -53,14 +68,10 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": flat}
     if not isinstance(meta, dict):
         raise CaseError("`meta` is missing. A CAIL record holds articles, charges and term there.")
-    case = criminal(
-        fact,
-        source="A CAIL2018 record",
-        defendants=_names(meta.get("criminals")),
-        relevant_articles=articles(meta.get("relevant_articles")),
-        charges=charges(meta.get("accusation")),
-        term_of_imprisonment=term(meta.get("term_of_imprisonment")),
-    )
+    names = _names(meta.get("criminals"))
+    gold: dict[str, Any] = {"relevant_articles": articles(meta.get("relevant_articles"))}
+    gold |= {"charges": charges(meta.get("accusation")), "term_of_imprisonment": term(meta.get("term_of_imprisonment"))}
+    case = criminal(fact, source="A CAIL2018 record", defendants=names, **gold)
     fine = meta.get("punish_of_money")
     text = (
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."
@@ -88,17 +99,12 @@ def criminal(
     facts = facts.strip()
     first = facts.replace("\n", " ")
     content = facts + (json.dumps(given, ensure_ascii=False, sort_keys=True) if given else "")
-    return {
-        "kind": "criminal",
-        "id": f"case-{hashlib.sha256(content.encode(errors='surrogatepass')).hexdigest()[:16]}",
-        "title": first[:40] + ("…" if len(first) > 40 else ""),
-        "language": language_of(facts),
-        "source": source,
-        "facts": facts,
-        "defendants": list(defendants or defendants_in(facts)),
-        "given": dict(given) if given else None,
-        "gold": {name: value for name, value in gold.items() if value is not None} or None,
-    }
+    digest = hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()[:16]
+    title = first[:40] + ("…" if len(first) > 40 else "")
+    case: dict[str, Any] = {"kind": "criminal", "id": f"case-{digest}", "title": title, "source": source}
+    case |= {"language": language_of(facts), "facts": facts, "defendants": list(defendants or defendants_in(facts))}
+    known = {name: value for name, value in gold.items() if value is not None}
+    return {**case, "given": dict(given) if given else None, "gold": known or None}
 
 
 def articles(value: Any) -> list[int] | None:
@@ -173,23 +179,6 @@ def _whole(value: Any) -> int | None:
             number = float(value)
             return int(number) if number.is_integer() else None
     return None
-
-
-_GIVEN_CHARGE = re.compile(r"\s*罪名[:：](?P<charges>[^\n。]*)[。.]?\s*$")
-_GIVEN_ARTICLE = re.compile(
-    r"[。\s]*法条[:：](?P<articles>[^。\n]*)(?:。?\s*法条内容[:：](?P<text>.*))?[。.]?\s*$", re.DOTALL
-)
-_SIGN, _END = r"\s*[:：、.．]", r"[;；。\s]*(?<![A-Za-z])"
-# The question before takes all it can: it may itself list parties as A、B、C.
-_OPTIONS = re.compile(
-    rf"(.*)(?<![A-Za-z])A{_SIGN}(.*?){_END}B{_SIGN}(.*?){_END}C{_SIGN}(.*?){_END}D{_SIGN}(.*)", re.DOTALL
-)
-_TERM = re.compile(
-    r"(?P<life>无期(?:徒刑)?)|(?P<death>死刑(?:[，,]?缓期.*)?)"
-    r"|(?:有期徒刑|拘役)?(?=\d)(?:(?P<years>\d+)年)?(?:(?P<months>\d+)(?:个?月)?)?"
-)
-_YUAN = re.compile(r"(?:人民币)?\s*(\d+(?:\.\d+)?)\s*(万|亿)?\s*元?")
-_TIMES = {"": 1, "万": 10_000, "亿": 100_000_000}
 
 
 def looks_like_lawbench(row: dict[str, Any]) -> bool:
@@ -282,6 +271,5 @@ def _months(text: str) -> dict[str, Any] | None:
     if found is None:
         raise CaseError(f"the answer “{text[:40]}” is no term.")
     months = 12 * int(found["years"] or 0) + int(found["months"] or 0)
-    return term(
-        {"death_penalty": bool(found["death"]), "life_imprisonment": bool(found["life"]), "imprisonment": months}
-    )
+    flags = {"death_penalty": bool(found["death"]), "life_imprisonment": bool(found["life"])}
+    return term({**flags, "imprisonment": months})

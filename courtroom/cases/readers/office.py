@@ -5,14 +5,14 @@ import email.policy
 import io
 import re
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from email.message import MIMEPart
 from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from courtroom.cases.archives import Archive
+from courtroom.cases.archives import Archive, refusing
 from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.language import N_
@@ -40,20 +40,16 @@ def read(name: str, data: bytes) -> Found:
     """Read a file of an office program, by its ending. Raises `CaseError`: it is damaged or locked, unpacks to too
     much, or declares entities."""
     ending = PurePath(name).suffix.lower()
-    try:
+    with refusing(UNREADABLE.format(name=name)):
         if ending not in PACKED:
             return READERS[ending](name, data)
         if data.startswith(b"\xd0\xcf\x11\xe0"):
             raise CaseError(f"{name} is locked with a password, or of an old form. Save it anew, without a password.")
         if not data.startswith(b"PK"):
             raise CaseError(UNREADABLE.format(name=name))
-        with closing(Archive(name, data, members=MAX_MEMBERS, unpacked=MAX_UNPACKED)) as archive:
+        with closing(Archive(name, data, files=MAX_MEMBERS, room=MAX_UNPACKED)) as archive:
             _check(archive)
             return PACKED[ending](archive, data)
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged file makes a library raise
-        raise CaseError(UNREADABLE.format(name=name)) from error
 
 
 def _check(archive: Archive) -> None:
@@ -100,9 +96,8 @@ def _xlsx(archive: Archive, data: bytes) -> Found:
     found.pictures = [(f"picture {n}", archive.read(path)) for n, path in enumerate(media, start=1)]
     sheets = (path for path in paths if path.is_relative_to("xl/worksheets") and path.suffix == ".xml")
     if any(_NOT_COMPUTED.search(archive.read(path)) for path in sheets):
-        found.remarks.append(
-            f"{name}: some cells hold formulas without a result. Open it, save it, and bring it again."
-        )
+        told = f"{name}: some cells hold formulas without a result. Open it, save it, and bring it again."
+        found.remarks.append(told)
     return found
 
 
@@ -120,9 +115,8 @@ def _pptx(archive: Archive, data: bytes) -> Found:
             elif hasattr(shape, "image"):
                 found.pictures.append((f"slide {number}", shape.image.blob))
             else:
-                found.remarks.append(
-                    f"{archive.name}, slide {number}: {shape.name[:80]} was not taken over. Take a picture of it."
-                )
+                told = f"{archive.name}, slide {number}: {shape.name[:80]} was not taken over. Take a picture of it."
+                found.remarks.append(told)
         if slide.has_notes_slide and (notes := slide.notes_slide.notes_text_frame) is not None:
             lines.append(notes.text)
         found.texts.append((f"slide {number}", "\n".join(filter(str.strip, lines))))
@@ -184,7 +178,7 @@ def html(name: str, source: str) -> Found:
 
 def read_letter(name: str, data: bytes) -> tuple[str, list[tuple[str, bytes]], list[str]]:
     """Return the text of a mail with its head, its attachments by name, and remarks. Raises `CaseError`: it is no mail."""
-    try:
+    with refusing(f"{name} can't be read as mail. Save it again from the mail program, or paste it."):
         letter = email.message_from_bytes(data, policy=email.policy.default)
         head = [f"{field}: {letter[field]}" for field in ("From", "To", "Cc", "Date", "Subject") if letter[field]]
         if not head:
@@ -195,10 +189,6 @@ def read_letter(name: str, data: bytes) -> tuple[str, list[tuple[str, bytes]], l
             text = body.get_content()
             found = html(name, text) if body.get_content_type() == "text/html" else Found([("", text)])
         attached = [*_attached(letter, body)]
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged mail makes the library raise
-        raise CaseError(f"{name} can't be read as mail. Save it again from the mail program, or paste it.") from error
     return "\n".join((*head, "", found.texts[0][1].strip())), attached, found.remarks
 
 
@@ -222,12 +212,6 @@ def _leaves(part: MIMEPart) -> Iterator[MIMEPart]:
         yield from _leaves(inner)
 
 
-PACKED: dict[str, Callable[[Archive, bytes], Found]] = {
-    ".docx": _docx,
-    ".docm": _docx,
-    ".xlsx": _xlsx,
-    ".xlsm": _xlsx,
-    ".pptx": _pptx,
-}
-READERS: dict[str, Callable[[str, bytes], Found]] = {".rtf": _rtf, ".html": _html, ".htm": _html}
+PACKED = {".docx": _docx, ".docm": _docx, ".xlsx": _xlsx, ".xlsm": _xlsx, ".pptx": _pptx}
+READERS = {".rtf": _rtf, ".html": _html, ".htm": _html}
 ENDINGS = (*PACKED, *READERS)

@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from courtroom.cases.archives import refusing
 from courtroom.cases.labelled import LONGEST
 from courtroom.errors import CaseError
 from courtroom.media.pictures import as_png
@@ -33,6 +34,7 @@ MAX_DRAWN_PX = 2_000
 _DRAWING = Lock()
 """PDFium draws for one thread at a time."""
 
+MARKS = ("/StrikeOut", "/Redact", "/Stamp", "/Ink", "/FileAttachment", "/Caret")
 SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 """The operators of a PDF that draw text."""
 REMARKS: Mapping[str, str] = tomllib.loads(Path(__file__).with_name("pdf.toml").read_text(encoding="utf-8"))
@@ -72,7 +74,7 @@ def read_pages(name: str, data: bytes) -> PdfText:
     pages: list[str] = []
     added: list[str] = []
     remarked: dict[str, list[int]] = {}
-    try:
+    with refusing(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text."):
         reader = PdfReader(io.BytesIO(data))
         if reader.is_encrypted and not reader.decrypt(""):
             raise CaseError(f"{name} is locked with a password. Save it without one.")
@@ -84,10 +86,6 @@ def read_pages(name: str, data: bytes) -> PdfText:
                 remarked.setdefault(remark, []).append(number)
             if sum(map(len, pages)) > 2 * LONGEST:
                 break  # too long in any case, and the document itself says so
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
-        raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
     whole = _SOFT.sub("", _HYPHENS.sub("-\n", "\f".join(pages)))
     joined: list[str] = []
     text = _SPLIT.sub(lambda found: _joined(found, whole, joined), whole)
@@ -212,10 +210,7 @@ def _shows_picture(content: bytes, resources: Any, depth: int) -> bool:
 def _is_mark(item: Any) -> bool:
     """Whether something that is laid over a page says more than the text that is read of it."""
     kind = item.get("/Subtype")
-    said = str(item.get("/Contents") or "").strip()
-    return kind in ("/StrikeOut", "/Redact", "/Stamp", "/Ink", "/FileAttachment", "/Caret") or (
-        kind == "/FreeText" and not said
-    )
+    return kind in MARKS or (kind == "/FreeText" and not str(item.get("/Contents") or "").strip())
 
 
 def _filled_in(page: Any) -> Iterator[str]:

@@ -42,6 +42,13 @@ MAX_TEXT = 50_000
 """Characters of a text."""
 MOST_COMPARED = 2_000
 """Of the first rows, so many say what a file holds."""
+LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
+TRUTHS = {"true": "yes", "false": "no"}
+EMPTY = "The table of labelled texts is empty. Give a text and a label on each line."
+UNREADABLE = (
+    "The table of labelled texts can't be read: it needs a column “label” and a column “text” (or a pair such as "
+    "“premise” and “hypothesis”), or on each line a text, a semicolon and its label."
+)
 
 
 class NumberedLabels(CaseError):
@@ -63,23 +70,13 @@ def names_from(text: str) -> dict[str, str]:
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     names = {number.strip(): name.strip() for number, _, name in pairs}
     if not all(names.values()) or any(not (_NUMBER.fullmatch(n) or n.casefold() in MISSING) for n in names):
-        raise CaseError(
-            "Give the labels' names as NUMBER=NAME with commas between, such as 0=entailment,1=not_entailment."
-        )
+        why = "Give the labels' names as NUMBER=NAME with commas between, such as 0=entailment,1=not_entailment."
+        raise CaseError(why)
     if len(names) != len(pairs):
         raise CaseError("A number has two names. Give each number once.")
     if len({name.casefold() for name in names.values()}) != len(names):
         raise CaseError("Two numbers have one name. Give each a name of its own.")
     return names
-
-
-LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
-TRUTHS = {"true": "yes", "false": "no"}
-EMPTY = "The table of labelled texts is empty. Give a text and a label on each line."
-UNREADABLE = (
-    "The table of labelled texts can't be read: it needs a column “label” and a column “text” (or a pair such as "
-    "“premise” and “hypothesis”), or on each line a text, a semicolon and its label."
-)
 
 
 @dataclass(frozen=True)
@@ -192,12 +189,8 @@ def task_from_rows(rows: Iterable[TableRow], names: Mapping[str, str] | None = N
         raise CaseError(f"Fewer than two labels are left ({', '.join(labels) or 'none'}). {' '.join(left_out[:3])}")
     if found := alike(labels):
         raise CaseError(look_alike(*(f"“{one}” ({place_of[one]})" for one in found)))
-    fields = {
-        "labels": labels,
-        "question": question_of(columns or (), labels),
-        "names": columns if columns and len(columns) > 1 else ("text", "second text"),
-        "items": items,
-    }
+    called = columns if columns and len(columns) > 1 else ("text", "second text")
+    fields = {"labels": labels, "question": question_of(columns or (), labels), "names": called, "items": items}
     told = [f"{counted_as_none(word)} Rows: {times}." for word, times in missing.items()]
     told += filter(None, [labels_from(label, {name for row in whole for name in row})])
     return TaskRead(fields, tuple(left_out), tuple(told))
@@ -254,13 +247,10 @@ def item_of(
     if not all(texts):
         raise CaseError(f"it lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
     found, as_none = _label(columns, row.get(label), names)
-    return {
-        "id": next((str(row[name]) for name in _LABELLED["id"] if _is_plain(row.get(name))), "").strip(),
-        "text": texts[0],
-        "second": texts[1] if len(texts) > 1 else "",
-        "label": found,
-        "reason": next((str(row[name]) for name in _LABELLED["reason"] if _is_plain(row.get(name))), ""),
-    }, as_none
+    own = next((str(row[name]) for name in _LABELLED["id"] if _is_plain(row.get(name))), "").strip()
+    reason = next((str(row[name]) for name in _LABELLED["reason"] if _is_plain(row.get(name))), "")
+    second = texts[1] if len(texts) > 1 else ""
+    return {"id": own, "text": texts[0], "second": second, "label": found, "reason": reason}, as_none
 
 
 def plain_id(text: str) -> str:
@@ -301,11 +291,8 @@ def columns_of(names: set[str]) -> tuple[str, ...] | None:
 
 def _look(label: str) -> str:
     """A label as the eye takes it: letters composed, signs that nobody sees left out, dashes and quotes as one."""
-    signs = (
-        "-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else sign
-        for sign in unicodedata.normalize("NFKC", label)
-        if seen(sign)
-    )
+    text = unicodedata.normalize("NFKC", label)
+    signs = ("-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else sign for sign in text if seen(sign))
     look = "".join(signs).casefold().translate(_LOOKS).replace("_", " ")
     return " ".join(look.split()).strip("'\"").rstrip(".,;:") or look
 

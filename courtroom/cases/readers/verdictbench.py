@@ -18,8 +18,6 @@ What can't be mapped is reported, not dropped in silence.
 | (checked against `jury`) | `winner`, `final_verdict`, `判决结果` |
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections import Counter
@@ -42,6 +40,11 @@ MARKS = (*FIELDS["buyer_evidence"], *FIELDS["seller_evidence"], *FIELDS["evidenc
 """A record has one of these fields."""
 
 SIDE_WORDS: Mapping[str, Side] = {word: side for side in SIDES for word in NAMES["sides"][side]}
+_ENDED = re.compile(NAMES["status"]["ended"], re.IGNORECASE)
+"""Words of a status that tell how a dispute ended."""
+_CODE = re.compile(r"[a-z]{2}(-[A-Za-z]+)?")
+_MOMENT = TypeAdapter(datetime)
+_SAID = re.compile(r"\s*([^:：]{1,10})[:：]\s*(.*)", re.DOTALL)
 
 
 def _category_words() -> Iterator[tuple[str, tuple[Category, str]]]:
@@ -51,18 +54,7 @@ def _category_words() -> Iterator[tuple[str, tuple[Category, str]]]:
 
 
 CATEGORY_WORDS = dict(reversed(list(_category_words())))
-
-
-def category(name: str) -> tuple[Category, str] | None:
-    """The category that a category's or subcategory's name stands for, and the subcategory or ""."""
-    return CATEGORY_WORDS.get(name.strip().casefold())
-
-
-_ENDED = re.compile(NAMES["status"]["ended"], re.IGNORECASE)
-"""Words of a status that tell how a dispute ended."""
-_CODE = re.compile(r"[a-z]{2}(-[A-Za-z]+)?")
-_MOMENT = TypeAdapter(datetime)
-_SAID = re.compile(r"\s*([^:：]{1,10})[:：]\s*(.*)", re.DOTALL)
+"""The category that a name stands for, and the subcategory; empty where it is a category's own."""
 
 
 def looks_like(row: dict[str, Any]) -> bool:
@@ -81,19 +73,11 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     top, below = _category(record)
     product = transaction["product"]
     words = " ".join([product, transaction["description"], *(piece["text"] for piece in evidence)])
-    case = {
-        "kind": "dispute",
-        "id": re.sub(r"[^A-Za-z0-9._-]+", "-", record.text("id") or product).strip("-._")[:80] or "dispute",
-        "title": (record.text("title") or product)[:200],
-        "language": _language(record) or language_of(words),
-        "source": "VerdictBench-like record",
-        "category": top,
-        "subcategory": below,
-        "transaction": transaction,
-        "chat": chat,
-        "evidence": evidence,
-        "jury": jury,
-    }
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", record.text("id") or product).strip("-._")[:80] or "dispute"
+    case: dict[str, Any] = {"kind": "dispute", "id": name, "title": (record.text("title") or product)[:200]}
+    case |= {"language": _language(record) or language_of(words), "source": "VerdictBench-like record"}
+    case |= {"category": top, "subcategory": below, "transaction": transaction}
+    case |= {"chat": chat, "evidence": evidence, "jury": jury}
     record.report_rest()
     return case, tuple(remarks)
 
@@ -138,7 +122,7 @@ class _Part:
             self.remark(f"`{self.name(field)}` is no date that can be read and was left out.")
             return None
 
-    def parts(self, value: Any, field: str) -> Iterator[_Part]:
+    def parts(self, value: Any, field: str) -> "Iterator[_Part]":
         """The entries of a list, or a single entry; a text is taken for an entry that has only this text."""
         for number, entry in enumerate(value if isinstance(value, list) else [value], start=1):
             where = f"{self.name(field)} {number}"
@@ -148,7 +132,7 @@ class _Part:
             elif entry is not None:
                 self.remark(f"`{where}` is neither text nor an object and was left out.")
 
-    def inner(self, value: dict[str, Any], field: str) -> _Part:
+    def inner(self, value: dict[str, Any], field: str) -> "_Part":
         return _Part(value, f"{self.name(field)} › ", self._remarks)
 
     def name(self, field: str) -> str:
@@ -178,18 +162,12 @@ def _transaction(record: _Part) -> dict[str, Any]:
     known = currency(value("currency")) or currency(written)
     if cost is not None and not known:
         record.remark("No currency was found; CNY is put in its place.")
-    transaction = {
-        "product": product[:300],
-        "description": value("description") or text,
-        "condition": value("condition"),
-        "price": cost,
-        "currency": known or "CNY",
-        "ordered_at": inner.moment("ordered_at") or record.moment("ordered_at"),
-        "delivered_at": inner.moment("delivered_at") or record.moment("delivered_at"),
-        "order_state": _order_state(inner, record),
-    }
+    deal: dict[str, Any] = {"product": product[:300], "price": cost, "currency": known or "CNY"}
+    deal |= {"description": value("description") or text, "condition": value("condition")}
+    deal |= {name: inner.moment(name) or record.moment(name) for name in ("ordered_at", "delivered_at")}
+    deal["order_state"] = _order_state(inner, record)
     inner.report_rest()
-    return transaction
+    return deal
 
 
 def _language(record: _Part) -> str:
@@ -197,9 +175,8 @@ def _language(record: _Part) -> str:
     said = record.text("language").replace("_", "-")
     code = f"{said[:2].lower()}{said[2:]}"
     if said and not _CODE.fullmatch(code):
-        record.remark(
-            f"`{record.name('language')}` (“{said[:40]}”) is no code such as `en`, so it was found from the texts."
-        )
+        told = f"`{record.name('language')}` (“{said[:40]}”) is no code such as `en`, so it was found from the texts."
+        record.remark(told)
         return ""
     return code
 
@@ -263,14 +240,10 @@ def _evidence(record: _Part) -> Iterator[dict[str, Any]]:
         name = f"{side}-{counts[side]}"
         turn = part.text("round")
         media = [*_media(part, "images", "image"), *_media(part, "videos", "video")]
-        yield {
-            "id": name,
-            "side": side,
-            "round": int(turn) if turn.isdecimal() and int(turn) > 0 else counts[side],
-            "text": part.text("text"),
-            "at": part.moment("at"),
-            "media": [{"id": f"{name}-{number}", **medium} for number, medium in enumerate(media, start=1)],
-        }
+        number = int(turn) if turn.isdecimal() and int(turn) > 0 else counts[side]
+        text, at = part.text("text"), part.moment("at")
+        listed = [{"id": f"{name}-{place}", **medium} for place, medium in enumerate(media, start=1)]
+        yield {"id": name, "side": side, "round": number, "text": text, "at": at, "media": listed}
         part.report_rest()
 
 
@@ -320,9 +293,8 @@ def _jury(record: _Part) -> dict[str, Any] | None:
             record.remark("How many jurors voted for each side is not given, so the outcome was not taken over.")
         return None
     if winner and winner != ("seller" if counts["seller"] > counts["buyer"] else "buyer"):
-        record.remark(
-            f"The record names the {winner} as winner, but its votes say otherwise; the votes were taken over."
-        )
+        told = f"The record names the {winner} as winner, but its votes say otherwise; the votes were taken over."
+        record.remark(told)
     return {"buyer": counts["buyer"], "seller": counts["seller"], "opinions": opinions}
 
 
@@ -361,12 +333,13 @@ def _votes(record: _Part, entries: Any, field: str) -> Iterator[tuple[str, str, 
 def _category(record: _Part) -> tuple[str, str]:
     """Of several names, the one that says most: a subcategory before a category."""
     names = [name for _ in FIELDS["category"] if (name := record.text("category"))]
-    found = sorted((known for name in names if (known := category(name))), key=lambda known: not known[1])
+    known = [CATEGORY_WORDS.get(name.strip().casefold()) for name in names]
+    found = sorted(filter(None, known), key=lambda pair: not pair[1])
     if not found:
         record.remark(f"The category (“{', '.join(names)[:80]}”) is none of the five; “Other” is put in its place.")
         return "Other", ""
-    for name in names:
-        if category(name) is None:
+    for name, is_known in zip(names, known, strict=True):
+        if not is_known:
             record.remark(f"“{name[:80]}” is no category, and was left out.")
     return found[0]
 

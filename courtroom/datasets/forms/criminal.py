@@ -35,6 +35,7 @@ queries is one row.
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 from typing import Any
 
 from courtroom.cases.kinds import parse_case
@@ -52,6 +53,17 @@ _MONTHS = re.compile(
     rf"(?:有期徒刑|拘役|管制)\s*(?:(?P<years>{_NUMERAL})年)?(?:零|又)?(?:(?P<half>半)|(?P<months>{_NUMERAL})个?月)?"
 )
 _NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
+_TASK = re.compile(r"\d-\d+")
+_MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
+KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
+FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
+"""What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
+_ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
+_CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
+_CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、和][^，,。；;]*?罪)*)(?=[，,。；;]|$|判|的|一案)")
+_NOTHING = ("", "无", None)
+QUERIES, CANDIDATES = "queries", "candidates"
+_LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
 
 
 def term_in_words(text: str) -> dict[str, Any] | None:
@@ -80,10 +92,6 @@ def term_in_words(text: str) -> dict[str, Any] | None:
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
 
 
-_TASK = re.compile(r"\d-\d+")
-_MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
-
-
 def _cail(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     data, remarks = cail.convert(record)
     own = record.get("id") or record.get("uid")
@@ -104,11 +112,9 @@ def _multiljp(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     for name, info in text.items():
         if not isinstance(info, dict):
             raise CaseError(f"`criminals_info › {name}` must be an object with `accusations` and `term`.")
-        gold = {
-            "charges": cail.charges(info.get("accusations")),
-            "relevant_articles": cail.articles(info.get("laws")),
-            "term_of_imprisonment": _term(info.get("term", info.get("terms"))),
-        }
+        gold: dict[str, Any] = {"charges": cail.charges(info.get("accusations"))}
+        gold |= {"relevant_articles": cail.articles(info.get("laws"))}
+        gold |= {"term_of_imprisonment": _term(info.get("term", info.get("terms")))}
         yield _of_one(record, context, fact, list(text), name, "A MultiLJP record", gold)
 
 
@@ -150,25 +156,6 @@ def _term(value: Any) -> dict[str, Any] | None:
     return cail.term(value)
 
 
-CAIL = Form("cail", "CAIL2018, raw or flat", lambda record, part: cail.looks_like(record), _cail)
-LAWBENCH = Form("lawbench", "LawBench", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
-MULTILJP = Form(
-    *("multiljp", "MultiLJP"),
-    lambda record, part: "fact" in record and isinstance(record.get("criminals_info"), dict),
-    _multiljp,
-)
-MUD = Form("mud", "MUD", _is_mud, _mud)
-
-
-KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
-FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
-"""What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
-_ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
-_CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
-_CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、和][^，,。；;]*?罪)*)(?=[，,。；;]|$|判|的|一案)")
-_NOTHING = ("", "无", None)
-
-
 def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
@@ -177,14 +164,12 @@ def _simucourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow
     if not values.keys() & {STORY, FOUND}:
         raise CaseError(f"`{STORY}`, or `{FOUND}` of an appeal, must be the text of the facts.")
     named = _ORIGINAL.sub("", str(record.get("被告") or record.get("上诉人") or ""))
-    data = cail.criminal(
-        "\n".join(values.values()),
-        source=f"SimuCourt, {record.get('案号', '')}".strip(", "),
-        defendants=[name.strip() for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING],
-        charges=_charges(record.get("刑事_罪名")),
-        term_of_imprisonment=term_in_words(str(record.get("刑事_刑期") or "")),
-        relevant_articles=_articles(record),
-    )
+    source = f"SimuCourt, {record.get('案号', '')}".strip(", ")
+    names = [name.strip() for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING]
+    gold: dict[str, Any] = {"charges": _charges(record.get("刑事_罪名"))}
+    gold |= {"term_of_imprisonment": term_in_words(str(record.get("刑事_刑期") or ""))}
+    gold |= {"relevant_articles": _articles(record)}
+    data = cail.criminal("\n".join(values.values()), source=source, defendants=names, **gold)
     appeal = "appeal" if FOUND in record else "first"
     own = f"{appeal}-{record['序号']}" if "序号" in record else ""
     yield IncomingRow(parse_case(data), id=own, category=str(record.get("审理程序") or ""))
@@ -224,36 +209,17 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]
     if isinstance(months, bool) or not isinstance(months, int | float | str | None):
         raise CaseError("`term` must be a number of months, or a term in words.")
     term = term_in_words(months) if isinstance(months, str) else cail.term(None if months is None else round(months))
-    data = cail.criminal(
-        "\n".join((statement, *evidence)),
-        source="SimCourt",
-        defendants=defendants_in(about) or defendants_in(statement),
-        charges=cail.charges(record["charge"]),
-        term_of_imprisonment=term,
-    )
-    own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
+    facts, names = "\n".join((statement, *evidence)), defendants_in(about) or defendants_in(statement)
+    charges = cail.charges(record["charge"])
+    data = cail.criminal(facts, source="SimCourt", defendants=names, charges=charges, term_of_imprisonment=term)
+    folder = PurePosixPath(context.part.name).parent.name
+    own = folder if context.part.stem.startswith("data") else context.part.stem
     yield IncomingRow(parse_case(data), id=f"trial-{own or context.number}")
-
-
-SIMUCOURT = Form(
-    *("simucourt", "SimuCourt"),
-    lambda record, part: KIND in record and (STORY in record or FOUND in record),
-    _simucourt,
-)
-SIMCOURT = Form("simcourt", "SimCourt", having("prosecution_statement", "charge"), _simcourt)
-
-
-QUERIES, CANDIDATES = "queries", "candidates"
-_LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
 
 
 def is_relevance(part: SourceFile) -> bool:
     """Whether a file holds judgments of relevance, and no records."""
     return part.ending in RELEVANCE or bool(_LABELS.fullmatch(part.name.rpartition("/")[2]))
-
-
-def query_id(own: Any) -> str:
-    return f"query-{own}"
 
 
 def candidate_id(own: Any) -> str:
@@ -273,11 +239,10 @@ def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
         for number, line in enumerate(file, start=1):
             fields = line.decode(errors="replace").split()
             if fields and (len(fields) != 4 or not re.fullmatch(r"-?\d+", fields[3])):
-                raise CourtroomError(
-                    f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
-                )
+                why = f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
+                raise CourtroomError(why)
             if fields:
-                yield query_id(fields[0]), candidate_id(fields[2]), int(fields[3])
+                yield f"query-{fields[0]}", candidate_id(fields[2]), int(fields[3])
 
 
 def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
@@ -286,9 +251,9 @@ def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
         raise CaseError("it must be an object with a list of candidates, or their grades, for each query.")
     for query, found in content.items():
         if isinstance(found, dict) and all(isinstance(grade, int) for grade in found.values()):
-            yield from ((query_id(query), candidate_id(one), grade) for one, grade in found.items())
+            yield from ((f"query-{query}", candidate_id(one), grade) for one, grade in found.items())
         elif isinstance(found, list) and all(isinstance(one, int | str) for one in found):
-            yield from ((query_id(query), candidate_id(one), 1) for one in found)
+            yield from ((f"query-{query}", candidate_id(one), 1) for one in found)
         else:
             raise CaseError(f"`{query}` must be a list of candidates, or their grades.")
 
@@ -317,8 +282,22 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     data = cail.criminal(facts, source="LeCaRD" if {"ridx", "ajjbqk"} & record.keys() else "LeCaRDv2", **gold)
     if title := str(record.get("ajName") or "").strip():
         data["title"] = title[:200]
-    name = query_id(own) if is_query else candidate_id(own)
+    name = f"query-{own}" if is_query else candidate_id(own)
     yield IncomingRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
+CAIL = Form("cail", "CAIL2018, raw or flat", lambda record, part: cail.looks_like(record), _cail)
+LAWBENCH = Form("lawbench", "LawBench", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
+MULTILJP = Form(
+    *("multiljp", "MultiLJP"),
+    lambda record, part: "fact" in record and isinstance(record.get("criminals_info"), dict),
+    _multiljp,
+)
+MUD = Form("mud", "MUD", _is_mud, _mud)
+SIMUCOURT = Form(
+    *("simucourt", "SimuCourt"),
+    lambda record, part: KIND in record and (STORY in record or FOUND in record),
+    _simucourt,
+)
+SIMCOURT = Form("simcourt", "SimCourt", having("prosecution_statement", "charge"), _simcourt)
 LECARD = Form("lecard", "LeCaRD, first and second edition", _fits, _read)

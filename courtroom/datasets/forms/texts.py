@@ -34,6 +34,7 @@ from courtroom.errors import CaseError
 from courtroom.text.languages import language_of
 from courtroom.text.table import column_name
 
+QUESTION = "Which of the options is right?"
 NO_CATEGORY = "no category"
 """Of a row whose cell is blank, in a table with such a column beside the label."""
 
@@ -51,9 +52,6 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
     remarks = (tables.counted_as_none(as_none),) if as_none else ()
     frame = SharedFields(names=(columns[0], columns[1])) if len(columns) > 1 else SharedFields()
     yield IncomingRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks, frame=frame)
-
-
-TABLE = Form("labelled", "Labelled texts", lambda record, part: tables.looks_labelled(record), _read, labels_in="label")
 
 
 TEXT, SUMMARY, TITLES, IDS = (tables.COLUMNS["documents"][name] for name in ("text", "summary", "title", "id"))
@@ -85,15 +83,11 @@ def _document(record: dict[str, Any], context: Context, with_summary: bool = Fal
         raise CaseError(f"it needs a text: one of {', '.join(TEXT)}.")
     text = _plain(row, name)
     title = next((str(row[name]).strip() for name in TITLES if row.get(name)), "") or " ".join(text.split())[:80]
-    case = Document(
-        id="document",
-        title=(context.part.stem if is_file else title)[:200],
-        language=language_of(text),
-        source=context.part.name[:400],
-        text=text,
-        reference=_plain(row, summary) if summary else "",
-        domain=str(row.get("domain") or tables.COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40],
-    )
+    title = (context.part.stem if is_file else title)[:200]
+    known: dict[str, Any] = {"id": "document", "title": title, "language": language_of(text)}
+    reference = _plain(row, summary) if summary else ""
+    domain = str(row.get("domain") or tables.COLUMNS["documents"]["domains"].get(f"{name} {summary}", ""))[:40]
+    case = Document(**known, source=context.part.name[:400], text=text, reference=reference, domain=domain)
     own = next((row[name] for name in IDS if row.get(name) not in (None, "")), "")
     yield IncomingRow(case, id=str(own) or (context.part.stem if is_file else f"{context.part.stem}-{context.number}"))
 
@@ -106,22 +100,6 @@ def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
         is_short = len(value) <= MAX_LABEL_CHARACTERS and value[-1:] not in (*".!?。！？",)
         if text and value and (name in tables.LABEL[:-2] or is_short):
             yield text, name
-
-
-_OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
-PAIRS = Form(
-    *("summaries", "Documents with summaries"),
-    partial(_is_document, with_summary=True),
-    partial(_document, with_summary=True),
-    may_hold_labels=_may_hold_labels,
-    reads=_OF_A_DOCUMENT.union(SUMMARY),
-)
-DOCUMENTS = Form(
-    *("documents", "Documents", _is_document, _document), may_hold_labels=_may_hold_labels, reads=_OF_A_DOCUMENT
-)
-
-
-QUESTION = "Which of the options is right?"
 
 
 def _casehold(record: dict[str, Any], context: Context) -> Iterator[IncomingRow]:
@@ -187,5 +165,17 @@ def _id(own: Any, context: Context) -> str:
     return str(own) if own not in (None, "") else f"{context.split or context.part.stem}-{context.number}"
 
 
+TABLE = Form("labelled", "Labelled texts", lambda record, part: tables.looks_labelled(record), _read, labels_in="label")
+_OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
+PAIRS = Form(
+    *("summaries", "Documents with summaries"),
+    partial(_is_document, with_summary=True),
+    partial(_document, with_summary=True),
+    may_hold_labels=_may_hold_labels,
+    reads=_OF_A_DOCUMENT.union(SUMMARY),
+)
+DOCUMENTS = Form(
+    *("documents", "Documents", _is_document, _document), may_hold_labels=_may_hold_labels, reads=_OF_A_DOCUMENT
+)
 CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", having("context", "endings"), _casehold)
 SAMPLES = Form("inspect", "Samples of Inspect", having("input", "target", but="output"), _sample)

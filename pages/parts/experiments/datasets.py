@@ -205,7 +205,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     facts |= {_("Categories"): len(whole.categories), _("Median characters"): whole.length.median}
     for column, (title, number) in zip(st.columns(4), facts.items(), strict=True):
         column.metric(title, f"{number:,.0f}")
-    table(counted.rows())
+    table(list(counted.rows()))
     if counts := house.datasets.counts(info.name, info.version):
         draw_counts(counts)
     parts = {"Rows": _rows, "Check": _check, **({"Splits": _splits, "Delete": _delete} if may(Access.RUN) else {})}
@@ -285,7 +285,7 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
     findings = statistics.examine(house.datasets, info.name, info.version)
     with st.spinner(_("Comparing ...")):
         near: NearDuplicates = _near(house.datasets, info.name, info.version)
-    if findings.clean and not findings.sentences() and not near.found:
+    if findings.clean and not any(findings.sentences()) and not near.found:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in findings.sentences():
         (st.info if findings.clean else st.warning)(literal(sentence))
