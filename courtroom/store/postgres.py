@@ -21,15 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from courtroom.errors import StoreError
-from courtroom.store.connection import (
-    CommitInDoubt,
-    Parameters,
-    RefusedByServer,
-    Rows,
-    ServerError,
-    StoreConnection,
-    StoredRow,
-)
+from courtroom.store.connection import CommitInDoubt, RefusedByServer, Rows, ServerError, StoreConnection, StoredRow
 from courtroom.store.database import Database
 from courtroom.store.schema import begun, create, is_current, is_signed, sign, upgrade
 
@@ -268,7 +260,8 @@ class PostgresStore(Database):
             self._local.held = server
             try:
                 yield self.connection
-                if _state(server) == psycopg.pq.TransactionStatus.INERROR:  # it would be undone without a word
+                state = server.connection.dbapi_connection.info.transaction_status  # type: ignore[union-attr]
+                if state == psycopg.pq.TransactionStatus.INERROR:  # it would be undone without a word
                     raise ServerError("a statement of the transaction had failed")
                 self._commit(server, in_doubt=driving)
             except BaseException:
@@ -362,14 +355,14 @@ class PostgresStore(Database):
                 rows = run(server, sql, parameters)
             yield server, rows
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
+    def each(self, sql: str, values: Any = ()) -> Iterator[StoredRow]:
         if self.held is not None:
-            yield from _some_at_a_time(self.held, sql, parameters)
+            yield from _some_at_a_time(self.held, sql, values)
             return
         with self.borrowed() as server:
             run(server, "BEGIN")
             try:
-                yield from _some_at_a_time(server, sql, parameters)
+                yield from _some_at_a_time(server, sql, values)
             finally:
                 with suppress(ServerError):
                     run(server, "ROLLBACK")
@@ -379,8 +372,8 @@ class PostgresStore(Database):
         self._engine.dispose()
 
 
-def _some_at_a_time(server: ServerConnection, sql: str, parameters: Parameters) -> Iterator[PostgresRow]:
-    run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", parameters)
+def _some_at_a_time(server: ServerConnection, sql: str, values: Any) -> Iterator[PostgresRow]:
+    run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", values)
     while rows := run(server, f"FETCH {ROWS_AT_A_TIME} FROM every").fetchall():
         yield from rows
     run(server, "CLOSE every")
@@ -419,10 +412,6 @@ def explained(error: ServerError, place: str) -> StoreError:
     if error.gone:
         return StoreError(f"{begun(place)} can't be reached. Start it, or check COURTROOM_DATABASE; the log has more.")
     return StoreError(f"{begun(place)} can't be used: {said}. The log has more.")
-
-
-def _state(server: ServerConnection) -> object:
-    return server.connection.dbapi_connection.info.transaction_status  # type: ignore[union-attr]
 
 
 @lru_cache(maxsize=1000)
