@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -210,10 +210,16 @@ class Spent:
                     return self._settled
                 number, tokens = self._answers
                 probable = self._takes(need, min(need.longest, tokens // number if number else _FIRST))
-                if probable[1] is None:  # such a call is made alone, and then its model's cost is known
-                    probable = probable[0], 0.0
-                if not self._fits(*probable, budget):
-                    raise BudgetReached(self._too_small(*probable, budget))
+                cost = probable[1] or 0.0  # a call of unknown cost is made alone, and then its model's cost is known
+                for name, used, more, limit in (
+                    ("tokens", self.tokens, probable[0], budget.tokens),
+                    ("US$", self.money, cost, budget.money),
+                ):
+                    if limit is not None and used + more > limit:
+                        raise BudgetReached(
+                            f"The budget of {_described(name, limit)} has no room for the next call: "
+                            f"{_described(name, used)} are used, and it takes about {_described(name, more)}. {_RAISE}"
+                        )
         self.calls += 1
         self._open.add(held)
         return held
@@ -255,16 +261,6 @@ class Spent:
         reserved = sum(held.money or 0.0 for held in self._open)
         return money is not None and self.money + reserved + money <= budget.money
 
-    def _too_small(self, tokens: int, money: float | None, budget: Budget) -> str:
-        if budget.tokens is not None and self.tokens + tokens > budget.tokens:
-            name, limit, used, more = "tokens", float(budget.tokens), float(self.tokens), float(tokens)
-        else:
-            name, limit, used, more = "US$", budget.money or 0.0, self.money, money or 0.0
-        return (
-            f"The budget of {_described(name, limit)} has no room for the next call: "
-            f"{_described(name, used)} are used, and it takes about {_described(name, more)}. {_RAISE}"
-        )
-
 
 def _described(name: str, amount: float) -> str:
     return f"{amount:,.0f} tokens" if name == "tokens" else f"US$ {amount:.4g}"
@@ -294,19 +290,22 @@ class SpentInMonth(Spent):
             ) from reached
 
 
+@dataclass
 class Allowance:
     """What one call may take, reserved in all budgets that bind it while it is under way."""
 
-    def __init__(self, need: Need, budget: Budget, budgets: Iterable[Spent]) -> None:
-        self._need, self._budget, self._budgets = need, budget, tuple(budgets)
-        self.held: list[tuple[Spent, Reserved]] = []
-        """Empty until the call is made, so that it is billed."""
+    need: Need
+    budget: Budget
+    """The run's own."""
+    budgets: Sequence[Spent]
+    held: list[tuple[Spent, Reserved]] = field(default_factory=list)
+    """Empty until the call is made, so that it is billed."""
 
     def reserve(self) -> asyncio.Event | None:
         """Reserve in each budget; where one has no room now, in none. Return what to wait for; see `Spent.reserve`."""
-        for spent in self._budgets:
+        for spent in self.budgets:
             try:
-                room = spent.reserve(self._need, self._budget)
+                room = spent.reserve(self.need, self.budget)
             except BudgetReached:
                 self.settle(None)
                 raise
@@ -334,7 +333,8 @@ class MonthlyBudgets:
         """What an account has spent this month; None where its money has no limit."""
         spent = self._known[account]
         if time.monotonic() - spent.read_at > FRESH_S:
-            spent.limit, spent.money = await asyncio.to_thread(self._read, account)
+            spent.limit = await asyncio.to_thread(self._accounts.budget, account)
+            spent.money = (await asyncio.to_thread(self._accounts.spent, account)).money
             spent.read_at = time.monotonic()
         return None if spent.limit is None else spent
 
@@ -342,7 +342,3 @@ class MonthlyBudgets:
         """Return what looks up the month of whose a run is; None where it is nobody's."""
         row = self._database.row("SELECT account FROM ownership WHERE kind = 'run' AND id = ?", (run,))
         return partial(self.of, row["account"]) if row and row["account"] else None
-
-    def _read(self, account: str) -> tuple[float | None, float]:
-        limit = self._accounts.budget(account)
-        return limit, 0.0 if limit is None else self._accounts.spent(account).money

@@ -112,7 +112,9 @@ class Exchange(Generic[A]):
                 except ModelError as failure:
                     request = await self._ask_stand_in(str(failure))
                 except repair.InvalidAnswer as unreadable:
-                    can_be_mended = self._can_be_mended(unreadable, reply)
+                    if isinstance(unreadable, repair.CutOff) and runs_in_circles(reply.text):
+                        self._circles += 1  # who runs in circles is told once to be brief
+                    can_be_mended = self._circles <= 1 and not isinstance(unreadable, repair.Refused | repair.Withheld)
                     if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
                         request = await self._again(asked, reply, unreadable)
@@ -182,12 +184,6 @@ class Exchange(Generic[A]):
             raise repair.InvalidAnswer(problem)
         return answer
 
-    def _can_be_mended(self, unreadable: repair.InvalidAnswer, reply: Reply) -> bool:
-        """Whether it helps to ask again. Who ran in circles is told once to be brief."""
-        if isinstance(unreadable, repair.CutOff) and runs_in_circles(reply.text):
-            self._circles += 1
-        return self._circles <= 1 and not isinstance(unreadable, (repair.Refused, repair.Withheld))
-
     async def _again(self, request: Request, reply: Reply, unreadable: repair.InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
         if isinstance(unreadable, repair.CutOff):
@@ -255,21 +251,17 @@ class Exchange(Generic[A]):
         whose += f"/instead of {self._instead_of}" if self._instead_of not in ("", PERSON) else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        by_batch = self._services.gate.control.by_batch and await self._takes_batches()
+        by_batch = self._services.gate.control.by_batch
+        if by_batch and not await asyncio.to_thread(takes_batches, spec):  # may import LiteLLM
+            by_batch = False
+            if not free(spec.id):
+                told = f"{spec.id} takes no calls by batch: it is asked one by one, at the full price."
+                self._to_note[f"batch/{spec.id}"] = told
         request = Request(spec, tuple(messages), self._task, tag, address, by_batch=by_batch)
         if spec.connection and address and not self._services.asker.knows(request.key):
             former = replace(request, by_address=True)
             request = former if self._services.asker.knows(former.key) else request
         return request
-
-    async def _takes_batches(self) -> bool:
-        """Whether the model is asked by batch, as the run wants; where it can't be, that is noted."""
-        spec = self._spec
-        takes = await asyncio.to_thread(takes_batches, spec)  # may import LiteLLM
-        if not takes and not free(spec.id):
-            told = f"{spec.id} takes no calls by batch: it is asked one by one, at the full price."
-            self._to_note[f"batch/{spec.id}"] = told
-        return takes
 
     def _with_as_many_pictures_as_are_taken(self, messages: Sequence[Message], findings: Findings) -> Sequence[Message]:
         """A prompt with fewer frames of each video, then with fewer pictures, where its server takes no more."""
