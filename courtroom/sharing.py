@@ -7,7 +7,6 @@ as what is shared. No line holds a prompt, an answer or a key; of a link only a 
 import hashlib
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
@@ -302,18 +301,15 @@ class Link(Strict):
     expires: float
 
 
-class Links:
-    """Makes, lists and ends links. Methods may be called from any thread. `clock`: seconds since 1970."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database, self._clock = database, clock
+class Links(Tables):
+    """Makes, lists and ends links. Methods may be called from any thread."""
 
     def make(self, opens: Resource, lasts: float) -> str:
         """Make a link that lasts so many seconds, one of `LASTING`. What is in its address is nowhere kept."""
         if lasts not in LASTING:
             raise CourtroomError("A link lasts an hour, a day, a week or 30 days. Choose one of these.")
         demand_change(self._database, opens)
-        token, now, person = secrets.token_urlsafe(24), self._clock(), acting_account()
+        token, now, person = secrets.token_urlsafe(24), time.time(), acting_account()
         with self._database.transaction() as db:
             row = {"token": hashed(token), "account": person.id if person else "", "made": now, "expires": now + lasts}
             insert(db, "links", [row | opens.model_dump()])
@@ -332,7 +328,7 @@ class Links:
 
     def _open(self, token: str) -> StoredRow | None:
         row: StoredRow | None = self._database.row(
-            "SELECT * FROM links WHERE token = ? AND ended IS NULL AND expires > ?", (hashed(token), self._clock())
+            "SELECT * FROM links WHERE token = ? AND ended IS NULL AND expires > ?", (hashed(token), time.time())
         )
         return row
 
@@ -342,7 +338,7 @@ class Links:
             return []
         rows = self._database.execute(
             "SELECT * FROM links WHERE kind = ? AND id = ? AND ended IS NULL AND expires > ? ORDER BY made DESC, token",
-            (opens.kind, opens.id, self._clock()),
+            (opens.kind, opens.id, time.time()),
         )
         return [
             Link(name=row["token"], opens=opens, **{one: row[one] for one in ("account", "made", "expires")})
@@ -355,7 +351,7 @@ class Links:
         with self._database.transaction() as db:
             db.execute(
                 "UPDATE links SET ended = ? WHERE token = ? AND kind = ? AND id = ? AND ended IS NULL",
-                (self._clock(), link.name, link.opens.kind, link.opens.id),
+                (time.time(), link.name, link.opens.kind, link.opens.id),
             )
             note(self._database, "end-link", link.opens)
 

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
@@ -37,13 +36,6 @@ DRIVEN_S = 10 * BEAT_S
 """How often a waiter looks at a run that this process drives, although it would be notified."""
 HELD_S = 0.05
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
-
-
-async def wait(news: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, but not longer than this."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await news.wait()
 
 
 class Runner:
@@ -92,7 +84,7 @@ class Runner:
 
     def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Begin something on the loop."""
-        return for_server(copy_context()).run(asyncio.run_coroutine_threadsafe, work, self._loop)
+        return for_server().run(asyncio.run_coroutine_threadsafe, work, self._loop)
 
     def watch(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something on the loop for which nobody waits; it ends when the loop does."""
@@ -107,7 +99,7 @@ class Runner:
     def call(self, work: Callable[[], object]) -> None:
         """Call something on the loop; nothing where the loop has ended."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(work, context=for_server(copy_context()))
+            self._loop.call_soon_threadsafe(work, context=for_server())
 
     # --- what is seen of runs -------------------------------------------------------------------------------
 
@@ -309,7 +301,8 @@ class Runner:
                 except CourtroomError as error:
                     log.info("run %s can't be taken over now: %s", run, error)
             # What other processes do is seen only on disk; a run that is driven here notifies.
-            await wait(changed, DRIVEN_S if run in self._active else BEAT_S)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(changed.wait(), DRIVEN_S if run in self._active else BEAT_S)
 
     def _begin(self, active: ActiveRun) -> None:
         self._said.pop(active.run, None)

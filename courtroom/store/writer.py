@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import copy_context
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -83,7 +82,7 @@ class Writer:
                 raise RuntimeError("the writer is closed")
             if self._thread is None:
                 self._thread = threading.Thread(
-                    target=for_server(copy_context()).run, args=(self._work,), name="courtroom-writer", daemon=True
+                    target=for_server().run, args=(self._work,), name="courtroom-writer", daemon=True
                 )
                 self._thread.start()
             self._queue.append((write, lock, done))
