@@ -55,7 +55,15 @@ def _all(source: Database, target: Database, progress: Progress) -> Mapping[str,
                     f"The rows of {table} came to {target.place} otherwise than they were. Nothing was kept there."
                 )
         if target.name == "PostgreSQL":
-            _number_on(target)
+            numbered = target.execute(
+                "SELECT table_name, column_name FROM information_schema.columns"
+                " WHERE table_schema = current_schema() AND is_identity = 'YES'"
+            )
+            for table, column in numbered.fetchall():
+                target.execute(
+                    f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))"
+                    f" FROM {table} HAVING count(*) > 0"
+                )
     return moved
 
 
@@ -101,18 +109,6 @@ def _digest(database: Database, table: str, columns: Iterable[str]) -> tuple[int
     return count, whole % 2**256
 
 
-def _number_on(target: Database) -> None:
-    numbered = target.execute(
-        "SELECT table_name, column_name FROM information_schema.columns"
-        " WHERE table_schema = current_schema() AND is_identity = 'YES'"
-    )
-    for table, column in numbered.fetchall():
-        target.execute(
-            f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))"
-            f" FROM {table} HAVING count(*) > 0"
-        )
-
-
 STORE = "courtroom.sqlite"
 MOST_FILES = 1_000_000
 MOST_TIMES = 1_100
@@ -135,14 +131,19 @@ def write(settings: Settings, to: Path, progress: Progress = lambda table, done:
         to.parent.mkdir(parents=True, exist_ok=True)
         with _folder(to.parent, ".backup-") as folder:
             store, part = folder / STORE, folder / to.name
-            _copy(settings, store, progress)
+            if isinstance(settings.database, Path):
+                copy(settings.sqlite, store)
+            else:  # as it was at one moment, while others write to it
+                with closing(open_store(settings.database)) as old, closing(open_store(store)) as new, old.snapshot():
+                    _all(old, new, progress)
             # After the store: a medium is there before any row names it.
-            count = 1
+            count, media = 1, media_of(settings)
             with zipfile.ZipFile(part, "w", strict_timestamps=False) as archive:
                 archive.write(store, STORE, zipfile.ZIP_DEFLATED)
-                for name, content in _beside(settings):
-                    archive.writestr(name, content)
-                    count += 1
+                for name in media.names():
+                    if _MEMBER.fullmatch(member := f"media/{name}") and (content := media.read(name)) is not None:
+                        archive.writestr(member, content)
+                        count += 1
             store.unlink()
             _verify(part, folder / "again")
             os.replace(part, to)
@@ -212,22 +213,6 @@ def _folder(within: Path, prefix: str) -> Iterator[Path]:
             stack.callback(shutil.rmtree, folder, ignore_errors=True)  # while it is still locked
             making.unlink()
         yield folder
-
-
-def _copy(settings: Settings, to: Path, progress: Progress) -> None:
-    """The store as it was at one moment, as a SQLite file; others write to it meanwhile."""
-    if isinstance(settings.database, Path):
-        copy(settings.sqlite, to)
-        return
-    with closing(open_store(settings.database)) as source, closing(open_store(to)) as target, source.snapshot():
-        _all(source, target, progress)
-
-
-def _beside(settings: Settings) -> Iterator[tuple[str, bytes]]:
-    media = media_of(settings)
-    for name in media.names():
-        if _MEMBER.fullmatch(member := f"media/{name}") and (content := media.read(name)) is not None:
-            yield member, content
 
 
 def _put_back_media(settings: Settings, folder: Path) -> None:

@@ -13,7 +13,6 @@ from contextlib import closing, suppress
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import chain
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -28,9 +27,6 @@ from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import BACKUP, check, damages, explained
 from courtroom.upkeep import stored_rows
 from courtroom.upkeep.health import CheckResult, Progress, fine, mended, wrong
-
-if TYPE_CHECKING:
-    from packaging.requirements import Requirement
 
 
 def examine(
@@ -70,21 +66,19 @@ def libraries() -> Iterator[CheckResult]:
     except PackageNotFoundError:
         yield wrong("libraries", "Courtroom is not installed as a package. Use `pip install -r requirements.txt`.")
         return
-    wanted = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
-    bad = [text for one in wanted if (text := _library(one))]
+    wanted, bad = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})], list[str]()
+    for one in wanted:
+        try:
+            there = version(one.name)
+        except PackageNotFoundError:
+            bad.append(f"{one.name} is not installed")
+            continue
+        if not one.specifier.contains(there, prereleases=True):
+            bad.append(f"{one.name} {there} is installed, {one.specifier} is needed")
     if bad:
         yield wrong("libraries", f"{'; '.join(bad)}. Use `pip install -r requirements.txt`.")
     else:
         yield fine("libraries", f"All {len(wanted)} are installed in a version that fits.")
-
-
-def _library(requirement: Requirement) -> str:
-    try:
-        there = version(requirement.name)
-    except PackageNotFoundError:
-        return f"{requirement.name} is not installed"
-    fits = requirement.specifier.contains(there, prereleases=True)
-    return "" if fits else f"{requirement.name} {there} is installed, {requirement.specifier} is needed"
 
 
 def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
@@ -150,7 +144,13 @@ def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -
 def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
     import httpx  # only for whoever asks the doctor
 
-    shown, about = _without_password(url), f"server: {name}"
+    about = f"server: {name}"
+    try:
+        parts = urlsplit(url)
+        at = f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
+        shown = f"{parts.scheme}://{at}{parts.path}"  # without a password
+    except ValueError:
+        shown = "The address"
     try:
         status = httpx.get(url, headers=dict(headers), timeout=WAIT_S, follow_redirects=False).status_code
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
@@ -161,16 +161,6 @@ def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
     if status >= 500:
         return wrong(about, f"{shown} answers with an error ({status}). Look at the server.")
     return fine(about, f"{shown} answers ({status}).")
-
-
-def _without_password(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        at = f"{host}:{parts.port}" if parts.port else host
-    except ValueError:
-        return "The address"
-    return f"{parts.scheme}://{at}{parts.path}"
 
 
 ABOUT = "store"
