@@ -216,10 +216,11 @@ class Spent:
                     ("US$", self.money, cost, budget.money),
                 ):
                     if limit is not None and used + more > limit:
-                        raise BudgetReached(
-                            f"The budget of {_described(name, limit)} has no room for the next call: "
-                            f"{_described(name, used)} are used, and it takes about {_described(name, more)}. {_RAISE}"
+                        takes = f"{_described(name, used)} are used, and it takes about {_described(name, more)}"
+                        why = (
+                            f"The budget of {_described(name, limit)} has no room for the next call: {takes}. {_RAISE}"
                         )
+                        raise BudgetReached(why)
         self.calls += 1
         self._open.add(held)
         return held

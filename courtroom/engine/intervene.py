@@ -61,13 +61,13 @@ class Interventions:
     ) -> tuple[Intervention, ...]:
         """What a fork begins with: its parent's interventions, and new ones, which are refused where they do not fit.
         `stage`: name, path or kind of the stage from which the actions hold; None is from the beginning."""
-        index = 0
-        if stage is not None:
-            meant, there = stage.casefold(), parent.stages
+        index, wanted = 0, stage
+        if wanted is not None:
+            meant, there = wanted.casefold(), parent.stages
             named = [one.index for one in there if meant in (one.name.casefold(), one.path, one.stage_kind)]
             if not named:
-                known = ", ".join(one.name for one in there) or "none yet"
-                raise InterventionRefused(f"The run has no stage “{stage}”. It has: {known}.")
+                yet = ", ".join(one.name for one in there) or "none yet"
+                raise InterventionRefused(f"The run has no stage “{wanted}”. It has: {yet}.")
             index = named[0]
         new = [self._planned(parent, action, who, index) for action in actions]
         both = [*parent.interventions, *new]

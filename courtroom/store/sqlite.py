@@ -68,17 +68,16 @@ class SqliteStore(Database):
 
     def __init__(self, at: Path) -> None:
         self._path = path = at
-        self.place = str(path)
+        folder, self.place = path.parent, str(path)
         self._local = threading.local()
         self._open: set[sqlite3.Connection] = set()
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         except (FileExistsError, NotADirectoryError) as error:
-            raise StoreError(
-                f"{path.parent} can't be a folder, as there is a file. Move the file away, {ELSEWHERE}."
-            ) from error
+            said = f"{folder} can't be a folder, as there is a file. Move the file away, {ELSEWHERE}."
+            raise StoreError(said) from error
         except OSError as error:
-            raise StoreError(f"{path.parent} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
+            raise StoreError(f"{folder} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
         try:
             if not check(path):
                 with self.transaction() as db:  # all of it or nothing, also for who dies in it
