@@ -6,11 +6,10 @@ import asyncio
 import gc
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.access import Access, acting_account, acts, allow_all_where_nobody_signs_in, needs
@@ -92,18 +91,13 @@ class LatestRecords:
 
     def __init__(self, record: Callable[[str], Record], store: RunStore) -> None:
         self._record, self._store = record, store
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, _KeptRecord] = OrderedDict()
+        self._kept = lru_cache(maxsize=MAX_KEPT_RECORDS)(lambda run: _KeptRecord())
 
     def of(self, run: str, age_s: float = 0.0) -> Record:
         """A run as it stands; the very same object for as long as nothing in it changes. `age_s`: how long ago it may
         have been looked up. Who looks again soon may take what another has just read."""
         self._store.demand_seen(run)
-        with self._lock:
-            kept = self._kept.setdefault(run, _KeptRecord())
-            self._kept.move_to_end(run)
-            if len(self._kept) > MAX_KEPT_RECORDS:
-                self._kept.popitem(last=False)
+        kept = self._kept(run)
         if kept.record is not None and time.monotonic() - kept.at < age_s:
             return kept.record
         with kept.reading:

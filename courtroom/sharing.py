@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting_account, demand
+from courtroom.access import Access, Forbidden, Resource, Visibility, acting_account, demand
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database, Tables, insert
@@ -45,8 +45,12 @@ def may_see(database: Database, resource: Resource) -> bool:
     if person is None or person.access >= Access.OWN or resource in person.opened:
         return True
     owner = owned(database, resource)
-    if owner.visibility == "public" or _opened_with_its_experiment(database, person, resource):
+    if owner.visibility == "public":
         return True
+    if resource.kind == "run" and any(one.kind == "experiment" for one in person.opened):
+        cells = database.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (resource.id,))
+        if any(Resource(kind="experiment", id=row["experiment"]) in person.opened for row in cells):
+            return True
     if person.access < Access.LOOK:
         return False
     is_run = owner.account == NOBODYS and resource.kind == "run"
@@ -131,13 +135,6 @@ def give_up(database: Database, resource: Resource) -> None:
     """What was deleted is nobody's any more, and its links open nothing."""
     for table in ("ownership", "links"):
         database.execute(f"DELETE FROM {table} WHERE kind = ? AND id = ?", (resource.kind, resource.id))
-
-
-def _opened_with_its_experiment(database: Database, person: Account, resource: Resource) -> bool:
-    if resource.kind != "run" or not any(one.kind == "experiment" for one in person.opened):
-        return False
-    rows = database.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (resource.id,))
-    return any(Resource(kind="experiment", id=row["experiment"]) in person.opened for row in rows)
 
 
 Action = Literal[

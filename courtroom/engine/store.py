@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -175,9 +175,8 @@ class RunStore(DrivenStore):
         """Read every run in the order in which they were made; of one whose row is damaged, what is wrong."""
         fits, values = listed("run", "runs.id")
         for row in self._database.each(f"SELECT * FROM runs WHERE {fits} ORDER BY number", values):
-            (good, bad) = read_all([row], read_run)
-            yield from good
-            yield from bad
+            good, bad = read_all([row], read_run)
+            yield from (*good, *bad)
 
     def ended(self, procedure: str) -> list[str]:
         """The runs of a procedure that were made here and are done, in the order in which they were made.
@@ -281,8 +280,11 @@ class RunStore(DrivenStore):
             f" AS acts FROM runs WHERE id IN ({marks(runs)})",
             runs,
         ).fetchall()
-        controls = {text: _control(text) for text in {row["control"] for row in rows}}
-        return {row["id"]: Steering(row["status"], controls[row["control"]], row["acts"]) for row in rows}
+        controls = dict[str, Control]()
+        for text in {row["control"] for row in rows}:
+            with suppress(ValueError):  # it can't be read
+                controls[text] = Control.model_validate_json(text)
+        return {row["id"]: Steering(row["status"], controls.get(row["control"]), row["acts"]) for row in rows}
 
     def set_control(self, run: str, control: Control) -> None:
         self._database.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
@@ -433,14 +435,6 @@ def _event_row(run: str, event: Event, at: float, overtaken: int = 0) -> dict[st
     row = {"run": run, "generation": 0, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
     key = event.key if isinstance(event, Retrieved) else ""
     return row | {"path": event.path, "key": key, "at": at, "body": event.model_dump_json()}
-
-
-def _control(text: str) -> Control | None:
-    """Return a control as it is on disk; None where it can't be read."""
-    try:
-        return Control.model_validate_json(text)
-    except ValueError:
-        return None
 
 
 def read_run(row: StoredRow) -> Run:

@@ -179,8 +179,8 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
     return ExportedAudience(made=audience.made, closed=audience.closed, votes=tuple(votes), arguments=tuple(arguments))
 
 
-def _phone(number: int) -> str:
-    return f"imported-voter-{number:06d}"
+_phone = "imported-voter-{:06d}".format
+"""The id of a phone of an imported audience, by its number."""
 
 
 @dataclass(frozen=True)

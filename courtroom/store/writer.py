@@ -127,7 +127,12 @@ class Writer:
 
     def _work(self) -> None:
         most = MAX_WRITES_AT_ONCE
-        while some := self._wait(most):
+        while True:
+            with self._some:
+                self._some.wait_for(lambda: self._queue or self._closed)
+                some = [*islice(self._queue, most)]
+            if not some:  # and there will be none any more
+                return
             began = time.monotonic()
             try:
                 results = self._written([(write, lock) for write, lock, _ in some])
@@ -189,12 +194,6 @@ class Writer:
             self._in_doubt = error.is_kept, results
             raise
         return results
-
-    def _wait(self, most: int) -> list[tuple[Callable[[], Any], StoreLock | None, Future[Any]]]:
-        """Wait for writes, and give the first ones; none when there will be none any more."""
-        with self._some:
-            self._some.wait_for(lambda: self._queue or self._closed)
-            return [*islice(self._queue, most)]
 
     def _report(self, why: str, error: Exception | None = None) -> None:
         if why == self.trouble:
