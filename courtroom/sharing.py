@@ -120,8 +120,7 @@ def follow(database: Database, resource: Resource, leader: Resource, account: st
 
 def own_run(database: Database, run: str, parent: str | None) -> None:
     """Say whose a new run is: an experiment's follows that, every other one is its maker's."""
-    db = database.connection
-    cell = db.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (run,)).fetchone()
+    cell = database.row("SELECT experiment FROM experiment_cells WHERE run = ?", (run,))
     resource = Resource(kind="run", id=run)
     if cell:
         follow(database, resource, Resource(kind="experiment", id=cell["experiment"]))
@@ -187,11 +186,9 @@ def note_sign_in(database: Database, at: float) -> None:
     person = acting_account()
     if person is None:
         return
-    with database.transaction() as db:
-        there = db.execute(
-            "SELECT 1 FROM actions WHERE account = ? AND action = 'sign-in' AND at >= ?", (person.id, at)
-        ).fetchone()
-        if not there:
+    with database.transaction():
+        there = "SELECT 1 FROM actions WHERE account = ? AND action = 'sign-in' AND at >= ?"
+        if not database.row(there, (person.id, at)):
             note(database, "sign-in")
 
 
@@ -207,8 +204,7 @@ class ActionLog(Tables):
     def count(self, wanted: ActionFilter) -> int:
         demand(Access.OWN)
         fits, values = _fits(wanted)
-        row = self._database.row(f"SELECT count(*) FROM actions WHERE {fits}", values)
-        return int(row[0])
+        return int(self._database.row(f"SELECT count(*) FROM actions WHERE {fits}", values)[0])
 
     def page(self, wanted: ActionFilter, start: int = 0, count: int = 100) -> list[DoneAction]:
         demand(Access.OWN)

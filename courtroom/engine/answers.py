@@ -58,8 +58,7 @@ class AnswerStore:
 
     def used(self, keys: Iterable[str]) -> Payment:
         """Return what these answers used up when they were given, each once: what a run would have paid by itself."""
-        replies = map(self.reply, sorted(set(keys)))
-        return in_sum(Payment.of(reply) for reply in replies if reply is not None)
+        return in_sum(Payment.of(reply) for key in sorted(set(keys)) if (reply := self.reply(key)) is not None)
 
     def keep(self, request: Request, payer: Payer, reply: Reply | None, paid: Payment) -> None:
         """Put an answer and its payment on disk, both or none: a process that is killed then has lost neither. `reply`:

@@ -137,8 +137,7 @@ _SUMS = (
 
 
 def _payment(row: StoredRow) -> Payment:
-    sums = {name: row[name] for name in (*_SUMMED, "cost", "number")}
-    return Payment(**sums, estimated=bool(row["estimated"]))
+    return Payment(**{name: row[name] for name in (*_SUMMED, "cost", "number")}, estimated=bool(row["estimated"]))
 
 
 _RAISE = "Raise it and continue; nothing is lost."

@@ -320,8 +320,7 @@ class Exchange(Generic[A]):
         paid: Payment | None = None
         try:
             watch = self._show if services.streaming else None
-            permit = partial(self._permit, allowance)
-            reply, is_new = await services.asker.answer(request, payer, permit, watch, by)
+            reply, is_new = await services.asker.answer(request, payer, partial(self._permit, allowance), watch, by)
             if is_new:
                 paid, self._is_new = Payment.of(reply), True
             elif (paid := services.ledger.paid(self._path, request.key)) is not None:

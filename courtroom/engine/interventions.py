@@ -148,11 +148,8 @@ class InterventionStore(Tables):
                 raise InterventionRefused(
                     "Somebody else has intervened in this run meanwhile. Look at what was done, then decide again."
                 )
-            number = db.execute(
-                "SELECT coalesce(max(number), 0) + 1 AS n FROM interventions WHERE run = ?", (run,)
-            ).fetchone()["n"]
-            kept = intervention.model_copy(update={"number": number})
-            self.put(run, [kept])
+            sql = "SELECT coalesce(max(number), 0) + 1 AS number FROM interventions WHERE run = ?"
+            self.put(run, [intervention.model_copy(update=dict(db.execute(sql, (run,)).fetchone()))])
             if rewind is not None:
                 self.plan(run, rewind)
 

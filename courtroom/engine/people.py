@@ -71,8 +71,7 @@ class People:
         made = {"token": secrets.token_urlsafe(24), "run": run, "member": member, "made": time.time()}
         if insert(db, "seats", [made], or_keep=True):
             note(self._database, "invite", Resource(kind="run", id=run), member)
-        row = db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone()
-        return fitting(Seat, row)
+        return fitting(Seat, db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone())
 
     def open(self, token: str) -> Seat:
         row = self._database.row("SELECT * FROM seats WHERE token = ?", (token,))
@@ -151,8 +150,7 @@ class Person:
                 if answer is not None:
                     return Reply(text=answer, cost=0.0, latency_s=round(time.monotonic() - began, 3))
                 if late is None and deadline is not None:  # what is left of the time, by a clock that nobody sets
-                    left = min(deadline - time.time(), request.spec.wait_s or 0.0)
-                    late = time.monotonic() + left
+                    late = time.monotonic() + min(deadline - time.time(), request.spec.wait_s or 0.0)
                 if late is not None and time.monotonic() > late:
                     if request.spec.otherwise != ABSTAIN:
                         await self.people.writer.do(withdraw)

@@ -168,14 +168,12 @@ class Runner:
     @needs(Access.RUN)
     def pause(self, run: str) -> None:
         """Ask nothing more for now; answers under way still arrive and are kept."""
-        row = self.store.changing(run, "pause")
-        self._set(run, row.control.model_copy(update={"paused": True}))
+        self._set(run, self.store.changing(run, "pause").control.model_copy(update={"paused": True}))
 
     @needs(Access.RUN)
     def stop(self, run: str) -> None:
         """Drive the run no longer. It can be run on at any time."""
-        row = self.store.changing(run, "stop")
-        self._set(run, row.control.model_copy(update={"stopped": True}))
+        self._set(run, self.store.changing(run, "stop").control.model_copy(update={"stopped": True}))
 
     @needs(Access.RUN)
     def set_breaks(self, run: str, control: Control) -> None:

@@ -414,8 +414,7 @@ class RunStore(DrivenStore):
     def asked_at(self, run: str, model: str, connection: str) -> frozenset[str]:
         """The addresses at which this run, or one that it was forked from, asked a model through a connection."""
         calls_of = f"{LINE} SELECT run, body FROM up JOIN events ON events.run = up.id AND kind = 'call'"
-        rows = self._database.execute(calls_of, {"run": run})
-        calls = (read_event(row["run"], row["body"]) for row in rows)
+        calls = (read_event(row["run"], row["body"]) for row in self._database.execute(calls_of, {"run": run}))
         return frozenset(
             call.address
             for call in calls

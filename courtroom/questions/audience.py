@@ -179,8 +179,7 @@ class AudienceStore(Tables):
         return found
 
     def voters(self, run: str) -> int:
-        row = self._database.row("SELECT count(DISTINCT phone) FROM audience_votes WHERE run = ?", (run,))
-        return int(row[0])
+        return int(self._database.row("SELECT count(DISTINCT phone) FROM audience_votes WHERE run = ?", (run,))[0])
 
     def choices(self, run: str, phone: str) -> dict[str, str]:
         rows = self._database.execute(

@@ -246,8 +246,7 @@ class Audits(Plans):
     what = "audit"
 
     def of(self, record: Record) -> tuple[Audit, ...]:
-        procedure = self._house.procedures[record.run.procedure]
-        return results(procedure, record, self._asides.samples(record.run.id))
+        return results(self._house.procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
     def plan(
         self, record: Record, calls: Collection[str] | None = None, seeds: int = SEEDS, *, voices: bool = False
