@@ -50,12 +50,10 @@ from courtroom.models.request import Reply
 from courtroom.models.route import Connections, address
 from courtroom.models.spec import ABSTAIN, NO_SERVER, ModelSpec
 from courtroom.panel.personas import PanelStore, drawn_panel
-from courtroom.questions.asides import AsideStore, BesideStore
-from courtroom.questions.audience import AudienceStore
+from courtroom.questions.asides import BesideStore
 from courtroom.questions.audit import Audits
 from courtroom.questions.checking import Checks
 from courtroom.questions.interview import METHODS, Interviews
-from courtroom.questions.marks import MarkStore
 from courtroom.recordings import Recordings
 from courtroom.settings import Settings, from_environment
 from courtroom.store.log import LogFile
@@ -152,10 +150,8 @@ class Courthouse:
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.panels = PanelStore(self.database)
-        self.asides = AsideStore(self.database)
-        self.marks = MarkStore(self.database)
-        self.audiences = AudienceStore(self.database)
-        self.beside = BesideStore(self.database)
+        self.beside = kept = BesideStore(self.database)
+        self.asides, self.marks, self.audiences = kept.asides, kept.marks, kept.audiences
         self.audits, self.checks, self.interviews = Audits(self), Checks(self), Interviews(self)
         self.taking_in: dict[str, ImportJob] = {}
         self._pools: set[str] = set()

@@ -187,8 +187,10 @@ def note_sign_in(database: Database, at: float) -> None:
     if person is None:
         return
     with database.transaction():
-        there = "SELECT 1 FROM actions WHERE account = ? AND action = 'sign-in' AND at >= ?"
-        if not database.row(there, (person.id, at)):
+        there = database.row(
+            "SELECT 1 FROM actions WHERE account = ? AND action = 'sign-in' AND at >= ?", (person.id, at)
+        )
+        if not there:
             note(database, "sign-in")
 
 

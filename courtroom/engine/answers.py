@@ -93,9 +93,8 @@ class AnswerStore:
 
     def _row(self, columns: str, key: str) -> StoredRow | None:
         table = "imported_answers WHERE run = :run AND" if self._imported else "answers WHERE"
-        found: StoredRow | None = self._database.row(
-            f"SELECT {columns} FROM {table} key = :key", {"run": self._imported, "key": key}
-        )
+        sql = f"SELECT {columns} FROM {table} key = :key"
+        found: StoredRow | None = self._database.row(sql, {"run": self._imported, "key": key})
         return found
 
 

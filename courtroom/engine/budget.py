@@ -105,9 +105,8 @@ class Payments(Tables):
 
     def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
         """What a run was billed, by path; or all that was asked beside it."""
-        rows = self._database.execute(
-            f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path", (run, beside)
-        )
+        sql = f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path"
+        rows = self._database.execute(sql, (run, beside))
         return {row["path"]: _payment(row) for row in rows}
 
     def found(self, payer: Payer, key: str) -> Payment | None:

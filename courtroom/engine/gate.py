@@ -22,7 +22,7 @@ class Gate:
     def __init__(
         self,
         paused: Callable[[str, Control], None] = lambda why, control: None,
-        resumed: Callable[[], None] = lambda: None,
+        resumed: Callable[[], object] = lambda: None,
         asked: Callable[[], None] | None = None,
     ) -> None:
         self.control = Control()

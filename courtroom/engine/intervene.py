@@ -91,9 +91,8 @@ class Interventions:
         if isinstance(action, Overrule):
             call = record.call(action.path)
             if call is None:
-                raise InterventionRefused(
-                    f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
-                )
+                why = f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
+                raise InterventionRefused(why)
             index, before = record.stage(call.stage).index, call.value
             try:
                 answer_of(self._procedures[record.run.procedure], call.task).model_validate(action.value)

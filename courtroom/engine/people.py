@@ -82,9 +82,8 @@ class People:
     # --- questions ------------------------------------------------------------------------------------------
 
     def questions(self, seat: Seat) -> list[SeatQuestion]:
-        rows = self._database.execute(
-            "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked", (seat.run, seat.member)
-        )
+        sql = "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked"
+        rows = self._database.execute(sql, (seat.run, seat.member))
         return read_all(rows, question)[0]
 
     def waiting(self, run: str) -> list[SeatQuestion]:
@@ -125,9 +124,8 @@ class People:
         return row["answer"], row["deadline"]
 
     def withdraw(self, run: str, path: str, key: str) -> None:
-        self._database.execute(
-            "DELETE FROM questions WHERE run = ? AND path = ? AND key = ? AND answer IS NULL", (run, path, key)
-        )
+        sql = "DELETE FROM questions WHERE run = ? AND path = ? AND key = ? AND answer IS NULL"
+        self._database.execute(sql, (run, path, key))
 
 
 @dataclass(frozen=True)

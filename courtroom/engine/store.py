@@ -367,9 +367,8 @@ class RunStore(DrivenStore):
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events that stand, with their times, in order."""
         self.demand_seen(run)
-        rows = self._database.execute(
-            "SELECT at, body FROM events WHERE run = ? AND overtaken = 0 ORDER BY seq", (run,)
-        )
+        sql = "SELECT at, body FROM events WHERE run = ? AND overtaken = 0 ORDER BY seq"
+        rows = self._database.execute(sql, (run,))
         return ((row["at"], read_event(run, row["body"])) for row in rows)
 
     def status(self, run: str) -> str:

@@ -179,8 +179,8 @@ def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
     return ExportedAudience(made=audience.made, closed=audience.closed, votes=tuple(votes), arguments=tuple(arguments))
 
 
-_phone = "imported-voter-{:06d}".format
-"""The id of a phone of an imported audience, by its number."""
+def _phone(number: int) -> str:
+    return f"imported-voter-{number:06d}"
 
 
 @dataclass(frozen=True)
@@ -193,18 +193,18 @@ class KeptBeside:
     audience: ExportedAudience | None = None
 
 
-class BesideStore:
+class BesideStore(Tables):
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._asides, self._marks, self._audiences = AsideStore(database), MarkStore(database), AudienceStore(database)
+        super().__init__(database)
+        self.asides, self.marks, self.audiences = AsideStore(database), MarkStore(database), AudienceStore(database)
 
     def of(self, run: str) -> KeptBeside:
-        return KeptBeside(self._asides.of(run), self._marks.of(run), exported(self._audiences, run))
+        return KeptBeside(self.asides.of(run), self.marks.of(run), exported(self.audiences, run))
 
     def take_in(self, run: str, beside: KeptBeside) -> None:
         """Keep what a file holds of it, within a transaction of the caller's."""
-        self._asides.take_in(run, beside.asides)
-        self._marks.take_in(run, beside.marks)
+        self.asides.take_in(run, beside.asides)
+        self.marks.take_in(run, beside.marks)
         if (audience := beside.audience) is None:
             return
         db, token = self._database.connection, secrets.token_urlsafe(18)  # it has a link of its own here

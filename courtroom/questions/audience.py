@@ -170,9 +170,8 @@ class AudienceStore(Tables):
             raise VoteRefused(f"There are {MOST_PHONES} people already.")
 
     def counts(self, run: str) -> dict[str, dict[str, int]]:
-        rows = self._database.execute(
-            "SELECT poll, choice, count(*) AS votes FROM audience_votes WHERE run = ? GROUP BY poll, choice", (run,)
-        )
+        sql = "SELECT poll, choice, count(*) AS votes FROM audience_votes WHERE run = ? GROUP BY poll, choice"
+        rows = self._database.execute(sql, (run,))
         found: dict[str, dict[str, int]] = {}
         for row in rows:
             found.setdefault(row["poll"], {})[row["choice"]] = row["votes"]

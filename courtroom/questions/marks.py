@@ -113,9 +113,8 @@ class MarkStore(Tables):
         """What marks say of these runs, their members and answers, for a list; runs without a mark are left out."""
         named = list(runs)
         found: dict[str, Short] = {}
-        rows = self._database.execute(
-            f"SELECT * FROM marks WHERE run IN ({placeholders(named)}) ORDER BY at, target, reviewer", named
-        )
+        sql = f"SELECT * FROM marks WHERE run IN ({placeholders(named)}) ORDER BY at, target, reviewer"
+        rows = self._database.execute(sql, named)
         for mark_of, mark in read_all(rows, lambda row: (row["run"], read_mark(row["run"], row["body"])))[0]:
             before = found.get(mark_of, Short())
             found[mark_of] = Short(before.star or mark.star, tuple(dict.fromkeys((*before.tags, *mark.tags))))

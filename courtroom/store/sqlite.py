@@ -198,9 +198,8 @@ def check(path: Path, *, thorough: bool = True) -> bool:
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
-            raise StoreError(
-                f"{path} is not a SQLite file, or its first bytes are damaged; {BACKUP}, {ELSEWHERE}."
-            ) from error
+            why = f"{path} is not a SQLite file, or its first bytes are damaged; {BACKUP}, {ELSEWHERE}."
+            raise StoreError(why) from error
         try:
             names = _tables(db)
         except UnicodeDecodeError as error:  # SQLite's own message names a table whose name is no text any more
@@ -230,9 +229,8 @@ def _demand_no_restore(path: Path) -> None:
             with FileLock(folder / LOCK, timeout=0):
                 continue  # a process that was killed has left it
         except Timeout as error:
-            raise StoreError(
-                f"A backup is being put back into {path.parent}. Begin again when that is done."
-            ) from error
+            why = f"A backup is being put back into {path.parent}. Begin again when that is done."
+            raise StoreError(why) from error
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:

@@ -51,9 +51,8 @@ def _all(source: Database, target: Database, progress: Progress) -> Mapping[str,
         moved = {table: _copied(source, target, table, kinds, progress) for table, kinds in tables.items()}
         for table, kinds in tables.items():
             if _digest(source, table, kinds) != _digest(target, table, kinds):
-                raise StoreError(
-                    f"The rows of {table} came to {target.place} otherwise than they were. Nothing was kept there."
-                )
+                why = f"The rows of {table} came to {target.place} otherwise than they were. Nothing was kept there."
+                raise StoreError(why)
         if target.name == "PostgreSQL":
             numbered = target.execute(
                 "SELECT table_name, column_name FROM information_schema.columns"
@@ -148,9 +147,8 @@ def write(settings: Settings, to: Path, progress: Progress = lambda table, done:
             _verify(part, folder / "again")
             os.replace(part, to)
     except OSError as error:
-        raise StoreError(
-            f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
-        ) from error
+        why = f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
+        raise StoreError(why) from error
     except FAILURES as error:
         raise explained(error, settings.database) from error
     return count
@@ -181,9 +179,8 @@ def restore(settings: Settings, source: Path) -> int:
     except FileExistsError as error:
         raise taken from error
     except OSError as error:
-        raise StoreError(
-            f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
-        ) from error
+        why = f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
+        raise StoreError(why) from error
     return count
 
 

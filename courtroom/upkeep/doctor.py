@@ -45,7 +45,8 @@ def examine(
     with closing(Courthouse(settings)) as house:
         yield from stored_rows.readable(house, mend, progress)
         yield from stored_rows.belonging(house, mend, progress)
-        yield from found_out(house)
+        for model, found in house.capabilities.found().items():
+            yield fine(f"model: {model}", f"Found out: it {in_words(found)}. `courtroom models forget` forgets it.")
         try:
             yield from whole(house, mend)
         except MediaError as error:  # the storage does not answer
@@ -227,12 +228,6 @@ def _server(address: SecretStr) -> Iterator[CheckResult]:
     yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
     yield CURRENT
     database.close()
-
-
-def found_out(house: Courthouse) -> Iterator[CheckResult]:
-    """Tell what was found out of models and their servers, which holds until it is forgotten."""
-    for model, findings in house.capabilities.found().items():
-        yield fine(f"model: {model}", f"Found out: it {in_words(findings)}. `courtroom models forget` forgets it.")
 
 
 def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
