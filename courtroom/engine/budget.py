@@ -203,7 +203,10 @@ class Spent:
         held = Reserved(need)
         if budget.tokens is not None or budget.money is not None:
             held.tokens, held.money = self._takes(need, need.longest)
-            if not self._fits(held.tokens, held.money, budget):
+            in_tokens = self.tokens + sum(other.tokens for other in self._open) + held.tokens
+            in_money = self.money + sum(other.money or 0.0 for other in self._open) + (held.money or 0.0)
+            is_over = budget.tokens is not None and in_tokens > budget.tokens
+            if is_over or budget.money is not None and (held.money is None or in_money > budget.money):
                 if any(other.tokens for other in self._open):
                     return self._settled
                 number, tokens = self._answers
@@ -250,15 +253,6 @@ class Spent:
         if need.price is not None:
             return prompt + answer, need.price.of(prompt, answer)
         return prompt + answer, self._costs.get(need.model) if need.longest else 0.0
-
-    def _fits(self, tokens: int, money: float | None, budget: Budget) -> bool:
-        """Whether there is room beside what is reserved; none is known for a cost that is not."""
-        if budget.tokens is not None and self.tokens + sum(held.tokens for held in self._open) + tokens > budget.tokens:
-            return False
-        if budget.money is None:
-            return True
-        reserved = sum(held.money or 0.0 for held in self._open)
-        return money is not None and self.money + reserved + money <= budget.money
 
 
 def _described(name: str, amount: float) -> str:

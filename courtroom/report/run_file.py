@@ -231,7 +231,16 @@ def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
         )
     procedure = procedures[name]
     try:
-        found = _parsed(document, procedure)
+        if set(document) != {*RunFile.model_fields}:
+            raise CourtroomError(NO_RUN)
+        for name, most in MAX_ENTRIES.items():
+            if len(document[name]) > most:
+                raise CourtroomError(f"Its list “{name}” has {len(document[name]):,} entries; {most:,} are allowed.")
+        setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
+        refuse(setup.prompts, {})
+        events = EVENTS.validate_python(document["events"], context=RECORDED)
+        read = {"case": parse_case(document["case"]), "setup": setup, "audience": document["audience"] or None}
+        found = RunFile.model_validate({**document, **read, "events": events})
         _belongs_together(found, procedure)
     except (ValidationError, CourtroomError) as error:
         why = explain(error)[0] if isinstance(error, ValidationError) else error
@@ -263,19 +272,6 @@ def _document(data: bytes) -> dict[str, Any]:
     if stated != hash_of(document):
         raise CourtroomError("This file was changed after the export: its hash does not fit. Ask for the file anew.")
     return {**document, "sha256": stated}
-
-
-def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
-    if set(document) != {*RunFile.model_fields}:
-        raise CourtroomError(NO_RUN)
-    for name, most in MAX_ENTRIES.items():
-        if len(document[name]) > most:
-            raise CourtroomError(f"Its list “{name}” has {len(document[name]):,} entries; {most:,} are allowed.")
-    setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
-    refuse(setup.prompts, {})
-    events = EVENTS.validate_python(document["events"], context=RECORDED)
-    read = {"case": parse_case(document["case"]), "setup": setup, "audience": document["audience"] or None}
-    return RunFile.model_validate({**document, **read, "events": events})
 
 
 def _belongs_together(file: RunFile, procedure: Procedure) -> None:

@@ -190,7 +190,19 @@ class PostgresStore(Database):
         self.locked: set[str] = set()
         """The names of its locks: the server would give each of them to it twice."""
         try:
-            self._prepare()
+            with self.transaction() as db:  # all or nothing, and one process at a time
+                encoding = db.execute("SELECT current_setting('server_encoding')").fetchone()[0]
+                if encoding != "UTF8":
+                    place = begun(self.place)
+                    raise StoreError(f"{place} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`.")
+                rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+                names = {row[0] for row in rows}
+                if not names:
+                    create(db, on_postgres=True)
+                elif not is_current(db, names, begun(self.place)):
+                    upgrade(db, names, on_postgres=True)
+                elif not is_signed(db):
+                    sign(db)
         except ServerError as error:
             self.close()
             raise explained(error, self.place) from error
@@ -198,22 +210,6 @@ class PostgresStore(Database):
             self.close()
             raise
         super().__init__(at)
-
-    def _prepare(self) -> None:
-        """Make the tables, or bring them up to date; all or nothing, and one process at a time."""
-        place = begun(self.place)
-        with self.transaction() as db:
-            encoding = db.execute("SELECT current_setting('server_encoding')").fetchone()[0]
-            if encoding != "UTF8":
-                raise StoreError(f"{place} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`.")
-            rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
-            names = {row[0] for row in rows}
-            if not names:
-                create(db, on_postgres=True)
-            elif not is_current(db, names, place):
-                upgrade(db, names, on_postgres=True)
-            elif not is_signed(db):
-                sign(db)
 
     @property
     def connection(self) -> StoreConnection:
@@ -263,23 +259,19 @@ class PostgresStore(Database):
                 state = server.connection.dbapi_connection.info.transaction_status  # type: ignore[union-attr]
                 if state == psycopg.pq.TransactionStatus.INERROR:  # it would be undone without a word
                     raise ServerError("a statement of the transaction had failed")
-                self._commit(server, in_doubt=driving)
+                number = run(server, "SELECT pg_current_xact_id_if_assigned()").fetchone() if driving else None
+                try:
+                    run(server, "COMMIT")
+                except ServerError as error:
+                    if number is None or not error.gone:
+                        raise
+                    raise CommitInDoubt(str(error), partial(self._is_kept, number[0])) from error
             except BaseException:
                 with suppress(ServerError):  # the connection is lost, and the transaction with it
                     run(server, "ROLLBACK")
                 raise
             finally:
                 self._local.held = None
-
-    def _commit(self, server: ServerConnection, *, in_doubt: bool) -> None:
-        """Commit. Raises `CommitInDoubt`: nobody knows what became of it, and somebody wants to."""
-        number = run(server, "SELECT pg_current_xact_id_if_assigned()").fetchone() if in_doubt else None
-        try:
-            run(server, "COMMIT")
-        except ServerError as error:
-            if number is None or not error.gone:
-                raise
-            raise CommitInDoubt(str(error), partial(self._is_kept, number[0])) from error
 
     def _is_kept(self, number: str | None) -> bool:
         """Whether a transaction was committed, by its number; one without a number wrote nothing."""

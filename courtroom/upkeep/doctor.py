@@ -172,7 +172,15 @@ RECOVER = "or save what can be read with `sqlite3 FILE .recover`"
 def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     """Nothing is written but to mend an index, or to bring an older store up to this version."""
     if isinstance(settings.database, SecretStr):
-        yield from _server(settings.database)
+        try:
+            database = open_store(settings.database)
+        except StoreError as error:  # it is told as the app tells it
+            yield wrong(ABOUT, str(error))
+            return
+        version = database.row("SELECT current_setting('server_version')")[0]
+        yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
+        yield CURRENT
+        database.close()
         return
     path = settings.sqlite
     try:
@@ -215,19 +223,6 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
             f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store "
             "is copied and brought up to date. The rest can be checked then.",
         )
-
-
-def _server(address: SecretStr) -> Iterator[CheckResult]:
-    """A database that does not answer, or holds something else, is reported as it is when the app opens it."""
-    try:
-        database = open_store(address)
-    except StoreError as error:
-        yield wrong(ABOUT, str(error))
-        return
-    version = database.row("SELECT current_setting('server_version')")[0]
-    yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
-    yield CURRENT
-    database.close()
 
 
 def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
