@@ -405,13 +405,12 @@ class Courthouse:
             estimate = asyncio.run(work)
         asked = {load.model for load in estimate.loads if load.prompt_tokens}
         specs = {spec.id: spec for spec in setup.models if spec.id in asked and not spec.connection}
-        moved = tuple(name for name, spec in specs.items() if parent and self._has_moved(spec, parent))
-        return replace(estimate, moved=moved)
-
-    def _has_moved(self, spec: ModelSpec, parent: str) -> bool:
-        """Whether a run, and those it stems from, asked a model at another address than it has now, and never there."""
-        before = self.store.asked_at(parent, spec.id, spec.connection)
-        return bool(before) and asyncio.run(address(spec, self.connections)) not in before
+        moved = []  # asked before, and never at the address that they have now
+        for spec in specs.values():
+            before = ledger.asked_at(spec.id, spec.connection)
+            if before and asyncio.run(address(spec, self.connections)) not in before:
+                moved.append(spec.id)
+        return replace(estimate, moved=tuple(moved))
 
     def with_people(self, setup: S, seed: int) -> S:
         """Return the setup with jurors drawn from its pool of people, where it names one. Raises `CourtroomError`:

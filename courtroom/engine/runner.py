@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -38,6 +39,7 @@ HELD_S = 0.05
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
+@dataclass(eq=False, kw_only=True)
 class Runner:
     """Drives runs, each in at most one process at a time: the one that has its lock. Has an event loop in a thread.
 
@@ -48,28 +50,23 @@ class Runner:
     ends, fails or waits for a person.
     """
 
-    def __init__(
-        self,
-        *,
-        store: RunStore,
-        procedures: Mapping[str, Procedure],
-        asker: Asker,
-        writer: Writer,
-        knowledge: Knowledge,
-        capabilities: Capabilities,
-        people: People,
-        warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]],
-        streaming: bool = False,
-        rings: Callable[[str, Standing], None] = lambda run, state: None,
-    ) -> None:
+    store: RunStore
+    procedures: Mapping[str, Procedure]
+    asker: Asker
+    writer: Writer
+    knowledge: Knowledge
+    capabilities: Capabilities
+    people: People
+    warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]]
+    streaming: bool
+    rings: Callable[[str, Standing], None]
+
+    def __post_init__(self) -> None:
         self._kept: set[asyncio.Task[None]] = set()
         """What is watched."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="courtroom-engine", daemon=True)
         self._thread.start()
-        self.store, self.procedures, self.asker, self.writer = store, procedures, asker, writer
-        self.knowledge, self.capabilities, self.people, self.warm = knowledge, capabilities, people, warm
-        self._streaming, self.rings = streaming, rings
         self._taking = threading.Lock()
         """Held while a run is taken up: no run is twice."""
         self._active: dict[str, ActiveRun] = {}
@@ -78,7 +75,7 @@ class Runner:
         self._changed: dict[str, asyncio.Event] = {}
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for."""
         self._beats = False
-        writer.listen(lambda trouble: self.call(partial(self._hold, trouble)))
+        self.writer.listen(lambda trouble: self.call(partial(self._hold, trouble)))
 
     # --- the loop -------------------------------------------------------------------------------------------
 
@@ -241,7 +238,7 @@ class Runner:
                         return
                     if not is_abandoned:
                         self.store.begin(run)
-                    active = ActiveRun(self, run, lock, keys, streaming=self._streaming and is_watched)
+                    active = ActiveRun(self, run, lock, keys, streaming=self.streaming and is_watched)
                 except BaseException:
                     lock.release()
                     raise
