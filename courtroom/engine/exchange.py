@@ -149,6 +149,11 @@ class Exchange(Generic[A]):
         self._reasks, self._circles, self._is_new = 0, 0, False
         return request
 
+    def overruled(self, answer: A) -> Called:
+        """Return what is on record of an answer that a person puts in the place of the member's."""
+        self._answer = answer
+        return self.called().model_copy(update={"source": "person"})
+
     def called(self) -> Called:
         paid = in_sum(self._paid)
         return Called(
