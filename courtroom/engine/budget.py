@@ -6,7 +6,7 @@ import asyncio
 import math
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -281,38 +281,6 @@ class SpentInMonth(Spent):
                 f"This person's runs may cost US$ {self.limit:,.2f} a month, and US$ {self.money:,.2f} are spent. "
                 "Ask an owner of this server for more, or go on next month; nothing is lost."
             ) from reached
-
-
-@dataclass
-class Allowance:
-    """What one call may take, reserved in all budgets that bind it while it is under way."""
-
-    need: Need
-    budget: Budget
-    """The run's own."""
-    budgets: Sequence[Spent]
-    held: list[tuple[Spent, Reserved]] = field(default_factory=list)
-    """Empty until the call is made, so that it is billed."""
-
-    def reserve(self) -> asyncio.Event | None:
-        """Reserve in each budget; where one has no room now, in none. Return what to wait for; see `Spent.reserve`."""
-        for spent in self.budgets:
-            try:
-                room = spent.reserve(self.need, self.budget)
-            except BudgetReached:
-                self.settle(None)
-                raise
-            if isinstance(room, asyncio.Event):
-                self.settle(None)
-                return room
-            self.held.append((spent, room))
-        return None
-
-    def settle(self, paid: Payment | None) -> None:
-        """Give back what is reserved; what the call took is used up."""
-        for spent, held in self.held:
-            spent.settle(held, paid)
-        self.held.clear()
 
 
 class MonthlyBudgets:

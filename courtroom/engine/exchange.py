@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.budget import Allowance, Need, Payer, Payment, in_sum
+from courtroom.engine.budget import Need, Payer, Payment, Reserved, Spent, in_sum
 from courtroom.engine.events import Called, Noted
 from courtroom.engine.ledger import Ledger
 from courtroom.engine.people import Person
@@ -318,24 +318,26 @@ class Exchange(Generic[A]):
                     known = await asyncio.to_thread(price, request.spec.id, by_batch=request.by_batch)
                 tokens = estimate_prompt_tokens(request.messages)
                 need = Need(tokens, request.spec.max_tokens, known, request.spec.id)
-        allowance = Allowance(need, budget, budgets)
+        held: list[tuple[Spent, Reserved]] = []  # empty until the call is made, so that it is billed
+        permit = partial(self._permit, need, budgets, held)
         by = None
         if request.spec.id == PERSON and services.people:
             by = Person(services.people, payer.run, payer.path, self._member)
         paid: Payment | None = None
         try:
             watch = self._show if services.streaming else None
-            reply, is_new = await services.asker.answer(request, payer, partial(self._permit, allowance), watch, by)
+            reply, is_new = await services.asker.answer(request, payer, permit, watch, by)
             if is_new:
                 paid, self._is_new = Payment.of(reply), True
             elif (paid := services.ledger.paid(self._path, request.key)) is not None:
                 services.spent.add(paid)
         except ModelError as failure:
             # Who waited for another's call was not billed for it.
-            paid = Payment.of(failure.paid) if allowance.held else None
+            paid = Payment.of(failure.paid) if held else None
             raise
         finally:
-            allowance.settle(paid)
+            for spent, reserved in held:
+                spent.settle(reserved, paid)
             if paid is not None:  # whatever came of the call
                 self._paid.append(paid)
                 if paid.cost is None and budget.money is not None:
@@ -355,14 +357,20 @@ class Exchange(Generic[A]):
         self._latency += reply.latency_s
         return reply
 
-    async def _permit(self, allowance: Allowance) -> bool:
-        """Reserve what the call may take; False where it had to wait for room."""
+    async def _permit(self, need: Need, budgets: Sequence[Spent], held: list[tuple[Spent, Reserved]]) -> bool:
+        """Reserve what the call may take in each budget, or in none: False where it had to wait for room in one."""
         self._services.ledger.check()
-        if (room := allowance.reserve()) is None:
-            return True
-        await room.wait()
-        await self._services.gate.open()
-        return False
+        for spent in budgets:
+            room = spent.reserve(need, self._setup.budget)
+            if isinstance(room, asyncio.Event):
+                for earlier, reserved in held:
+                    earlier.settle(reserved, None)
+                held.clear()
+                await room.wait()
+                await self._services.gate.open()
+                return False
+            held.append((spent, room))
+        return True
 
     def _show(self, text: str) -> None:
         """Show the text so far of a streaming model."""
