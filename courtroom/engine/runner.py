@@ -75,7 +75,7 @@ class Runner:
         self._changed: dict[str, asyncio.Event] = {}
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for."""
         self._beats = False
-        self.writer.listen(lambda trouble: self.call(partial(self._hold, trouble)))
+        self.writer.notify = lambda trouble: self.call(partial(self._hold, trouble))
 
     # --- the loop -------------------------------------------------------------------------------------------
 

@@ -69,8 +69,9 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._ending = False
         self._closed = False
-        self._listeners: list[Callable[[str], None]] = []
         self.trouble = ""
+        self.notify: Callable[[str], object] = lambda trouble: None
+        """Called in the writer's thread each time that `trouble` changes."""
 
     def put(self, write: Callable[[], T], lock: StoreLock | None = None) -> Future[T]:
         """Do a write after those before it. The future can't be cancelled: what was put in is written. `lock`: of what
@@ -104,10 +105,6 @@ class Writer:
         done = self.put(lambda: None)
         while not done.done() and not self.trouble:
             await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
-
-    def listen(self, notify: Callable[[str], None]) -> None:
-        """Have somebody notified, in the writer's thread, each time that `trouble` changes."""
-        self._listeners.append(notify)
 
     def end(self) -> None:
         """Hold nothing any more: what the disk does not take at once is given up, with its error."""
@@ -201,5 +198,4 @@ class Writer:
         self.trouble = why
         if error is not None:
             log.warning("writes are held: %s", error)
-        for text in self._listeners:
-            text(why)
+        self.notify(why)
