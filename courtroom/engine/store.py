@@ -176,7 +176,8 @@ class RunStore(DrivenStore):
         fits, values = listed("run", "runs.id")
         for row in self._database.each(f"SELECT * FROM runs WHERE {fits} ORDER BY number", values):
             good, bad = read_all([row], read_run)
-            yield from (*good, *bad)
+            yield from good
+            yield from bad
 
     def ended(self, procedure: str) -> list[str]:
         """The runs of a procedure that were made here and are done, in the order in which they were made.
@@ -294,10 +295,9 @@ class RunStore(DrivenStore):
         """Forget a run. Answers stay: another run may have them on record. Raises as `run` does."""
         with self._database.transaction() as db:
             row = self.changing(run, "delete")
-            found = (
-                (table, db.execute(f"SELECT * FROM {table} WHERE {where}", (run,))) for table, where in _WHERE.items()
-            )
-            rows = {table: [dict(one) for one in each] for table, each in found}
+            rows = dict[str, list[dict[str, Any]]]()
+            for table, where in _WHERE.items():
+                rows[table] = [dict(one) for one in db.execute(f"SELECT * FROM {table} WHERE {where}", (run,))]
             self.take_out([run])
         return Deleted(row.id, row.title, rows)
 
