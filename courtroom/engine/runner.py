@@ -297,7 +297,8 @@ class Runner:
                     log.info("run %s can't be taken over now: %s", run, error)
             # What other processes do is seen only on disk; a run that is driven here notifies.
             with suppress(TimeoutError):
-                await asyncio.wait_for(changed.wait(), DRIVEN_S if run in self._active else BEAT_S)
+                async with asyncio.timeout(DRIVEN_S if run in self._active else BEAT_S):
+                    await changed.wait()
 
     def _begin(self, active: ActiveRun) -> None:
         self._said.pop(active.run, None)
