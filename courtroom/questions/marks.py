@@ -121,16 +121,15 @@ class MarkStore(Tables):
         return found
 
     def tags(self) -> tuple[str, ...]:
-        return self._known(
-            "SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag WHERE {fits} ORDER BY 1"
-        )
+        return self._known("tag.value FROM marks, json_each(body, '$.tags') AS tag")
 
     def reviewers(self) -> tuple[str, ...]:
-        return self._known("SELECT DISTINCT reviewer FROM marks WHERE {fits} ORDER BY 1")
+        return self._known("reviewer FROM marks")
 
-    def _known(self, query: str) -> tuple[str, ...]:
+    def _known(self, what: str) -> tuple[str, ...]:
         fits, values = listed("run", "marks.run")
-        return tuple(str(row[0]) for row in self._database.execute(query.format(fits=fits), values))
+        rows = self._database.execute(f"SELECT DISTINCT {what} WHERE {fits} ORDER BY 1", values)
+        return tuple(str(row[0]) for row in rows)
 
 
 def _row(run: str, mark: Mark) -> dict[str, object]:
