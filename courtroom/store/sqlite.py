@@ -194,14 +194,12 @@ def check(path: Path, *, thorough: bool = True) -> bool:
         raise StoreError(f"{path} can't be read: permission denied. Allow it, {ELSEWHERE}.")
     with closing(sqlite3.connect(path, timeout=30)) as db:
         try:
-            db.execute("PRAGMA user_version")
+            names = _tables(db)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
             why = f"{path} is not a SQLite file, or its first bytes are damaged; {BACKUP}, {ELSEWHERE}."
             raise StoreError(why) from error
-        try:
-            names = _tables(db)
         except UnicodeDecodeError as error:  # SQLite's own message names a table whose name is no text any more
             raise damaged(path) from error
         current = is_current(db, names, str(path))
