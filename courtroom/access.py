@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import Context, ContextVar
+from contextvars import Context, ContextVar, copy_context
 from enum import IntEnum
 from functools import wraps
 from typing import Literal, ParamSpec, TypeVar
@@ -109,8 +109,9 @@ def acts(person: Account | None) -> Iterator[None]:
         _said.reset(before)
 
 
-def for_server(context: Context) -> Context:
+def for_server() -> Context:
     """Return a context in which the server itself acts: what was begun goes on, whatever becomes of who began it."""
+    context = copy_context()
     context.run(_said.set, (None,))
     return context
 

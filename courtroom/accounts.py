@@ -145,8 +145,14 @@ class AccountStore:
         kept = self._fresh.get(who)
         if kept and time.monotonic() - kept[0] < FRESH_S:
             return kept[1]
-        row = self._find(who.id) or self._enter(who)
-        now = time.time()
+        now, is_owner = time.time(), who.verified and who.email.casefold() in self._owners
+        row = self._find(who.id)
+        if row is None:
+            given = {"access": int(Access.OWN if is_owner else self._newcomers), "first": now, "last": now}
+            new = who.model_dump(exclude={"verified"}) | {"id": who.id, **given}
+            insert(self._database.connection, "accounts", [new], or_keep=True)
+            row = self._find(who.id)
+            assert row is not None
         if now - row.last > SEEN_S or (row.name, row.email) != (who.name, who.email):
             try:
                 self._database.execute(
@@ -154,7 +160,7 @@ class AccountStore:
                 )
             except FAILURES:  # such as a full disk: whoever has an account comes in all the same
                 log.warning("it could not be noted that %s was here", who.id, exc_info=True)
-        access, name = Access.OWN if self._listed(who) else row.access, who.name or who.email or row.id
+        access, name = Access.OWN if is_owner else row.access, who.name or who.email or row.id
         found = Account(id=row.id, name=name, email=who.email, access=access, makes=self._makes)
         if len(self._fresh) >= MAX_KEPT_ACCOUNTS:
             self._fresh.clear()
@@ -244,20 +250,9 @@ class AccountStore:
         if self._find(account) is None:
             raise CourtroomError("There is no such account. See all on the page “People”.")
 
-    def _listed(self, who: Identity) -> bool:
-        return who.verified and who.email.casefold() in self._owners
-
     def _find(self, account: str) -> KnownAccount | None:
         row = self._database.row("SELECT * FROM accounts WHERE id = ?", (account,))
         return _account(row) if row else None
-
-    def _enter(self, who: Identity) -> KnownAccount:
-        now, access = time.time(), Access.OWN if self._listed(who) else self._newcomers
-        row = who.model_dump(exclude={"verified"}) | {"id": who.id, "access": int(access), "first": now, "last": now}
-        insert(self._database.connection, "accounts", [row], or_keep=True)
-        found = self._find(who.id)
-        assert found is not None
-        return found
 
 
 def this_month() -> str:

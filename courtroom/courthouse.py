@@ -6,11 +6,10 @@ import asyncio
 import gc
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.access import Access, acting_account, acts, allow_all_where_nobody_signs_in, needs
@@ -51,12 +50,10 @@ from courtroom.models.request import Reply
 from courtroom.models.route import Connections, address
 from courtroom.models.spec import ABSTAIN, NO_SERVER, ModelSpec
 from courtroom.panel.personas import PanelStore, drawn_panel
-from courtroom.questions.asides import AsideStore, BesideStore
-from courtroom.questions.audience import AudienceStore
+from courtroom.questions.asides import BesideStore
 from courtroom.questions.audit import Audits
 from courtroom.questions.checking import Checks
 from courtroom.questions.interview import METHODS, Interviews
-from courtroom.questions.marks import MarkStore
 from courtroom.recordings import Recordings
 from courtroom.settings import Settings, from_environment
 from courtroom.store.log import LogFile
@@ -92,18 +89,13 @@ class LatestRecords:
 
     def __init__(self, record: Callable[[str], Record], store: RunStore) -> None:
         self._record, self._store = record, store
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, _KeptRecord] = OrderedDict()
+        self._kept = lru_cache(maxsize=MAX_KEPT_RECORDS)(lambda run: _KeptRecord())
 
     def of(self, run: str, age_s: float = 0.0) -> Record:
         """A run as it stands; the very same object for as long as nothing in it changes. `age_s`: how long ago it may
         have been looked up. Who looks again soon may take what another has just read."""
         self._store.demand_seen(run)
-        with self._lock:
-            kept = self._kept.setdefault(run, _KeptRecord())
-            self._kept.move_to_end(run)
-            if len(self._kept) > MAX_KEPT_RECORDS:
-                self._kept.popitem(last=False)
+        kept = self._kept(run)
         if kept.record is not None and time.monotonic() - kept.at < age_s:
             return kept.record
         with kept.reading:
@@ -158,10 +150,8 @@ class Courthouse:
         self.answers = AnswerStore(self.database)
         self.setups = SetupStore(self.database)
         self.panels = PanelStore(self.database)
-        self.asides = AsideStore(self.database)
-        self.marks = MarkStore(self.database)
-        self.audiences = AudienceStore(self.database)
-        self.beside = BesideStore(self.database)
+        self.beside = kept = BesideStore(self.database)
+        self.asides, self.marks, self.audiences = kept.asides, kept.marks, kept.audiences
         self.audits, self.checks, self.interviews = Audits(self), Checks(self), Interviews(self)
         self.taking_in: dict[str, ImportJob] = {}
         self._pools: set[str] = set()
@@ -415,13 +405,12 @@ class Courthouse:
             estimate = asyncio.run(work)
         asked = {load.model for load in estimate.loads if load.prompt_tokens}
         specs = {spec.id: spec for spec in setup.models if spec.id in asked and not spec.connection}
-        moved = tuple(name for name, spec in specs.items() if parent and self._has_moved(spec, parent))
-        return replace(estimate, moved=moved)
-
-    def _has_moved(self, spec: ModelSpec, parent: str) -> bool:
-        """Whether a run, and those it stems from, asked a model at another address than it has now, and never there."""
-        before = self.store.asked_at(parent, spec.id, spec.connection)
-        return bool(before) and asyncio.run(address(spec, self.connections)) not in before
+        moved = []  # asked before, and never at the address that they have now
+        for spec in specs.values():
+            before = ledger.asked_at(spec.id, spec.connection)
+            if before and asyncio.run(address(spec, self.connections)) not in before:
+                moved.append(spec.id)
+        return replace(estimate, moved=tuple(moved))
 
     def with_people(self, setup: S, seed: int) -> S:
         """Return the setup with jurors drawn from its pool of people, where it names one. Raises `CourtroomError`:

@@ -35,10 +35,15 @@ class Recordings(tuple[Recording, ...]):
         """Read the index of a folder; without one there are none. Of each file no more is read than its hash."""
         index = folder / INDEX
         entries = tomllib.loads(index.read_text(encoding="utf-8"))["recording"] if index.is_file() else []
-        return cls(
-            Recording.model_validate({**entry, "file": (file := folder / entry["file"]), "sha256": _hash(file)})
-            for entry in entries
-        )
+        found = []
+        for entry in entries:
+            file = folder / entry["file"]
+            with file.open("rb") as opened:
+                stated = _HASH.match(opened.read(200))
+            if stated is None:
+                raise CourtroomError(f"{file} is not the file of a run. Export the run again as JSON.")
+            found.append(Recording.model_validate({**entry, "file": file, "sha256": stated[1].decode()}))
+        return cls(found)
 
     def family(self, recording: Recording) -> tuple[Recording, ...]:
         """The hearing and its recorded forks."""
@@ -52,11 +57,3 @@ class Recordings(tuple[Recording, ...]):
     def of(self, sha256: str | None) -> Recording | None:
         """The one whose file has this hash."""
         return next((recording for recording in self if recording.sha256 == sha256), None)
-
-
-def _hash(file: Path) -> str:
-    with file.open("rb") as opened:
-        stated = _HASH.match(opened.read(200))
-    if stated is None:
-        raise CourtroomError(f"{file} is not the file of a run. Export the run again as JSON.")
-    return stated[1].decode()

@@ -7,12 +7,11 @@ as what is shared. No line holds a prompt, an answer or a key; of a link only a 
 import hashlib
 import secrets
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting_account, demand
+from courtroom.access import Access, Forbidden, Resource, Visibility, acting_account, demand
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database, Tables, insert
@@ -46,8 +45,12 @@ def may_see(database: Database, resource: Resource) -> bool:
     if person is None or person.access >= Access.OWN or resource in person.opened:
         return True
     owner = owned(database, resource)
-    if owner.visibility == "public" or _opened_with_its_experiment(database, person, resource):
+    if owner.visibility == "public":
         return True
+    if resource.kind == "run" and any(one.kind == "experiment" for one in person.opened):
+        cells = database.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (resource.id,))
+        if any(Resource(kind="experiment", id=row["experiment"]) in person.opened for row in cells):
+            return True
     if person.access < Access.LOOK:
         return False
     is_run = owner.account == NOBODYS and resource.kind == "run"
@@ -117,8 +120,7 @@ def follow(database: Database, resource: Resource, leader: Resource, account: st
 
 def own_run(database: Database, run: str, parent: str | None) -> None:
     """Say whose a new run is: an experiment's follows that, every other one is its maker's."""
-    db = database.connection
-    cell = db.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (run,)).fetchone()
+    cell = database.row("SELECT experiment FROM experiment_cells WHERE run = ?", (run,))
     resource = Resource(kind="run", id=run)
     if cell:
         follow(database, resource, Resource(kind="experiment", id=cell["experiment"]))
@@ -132,13 +134,6 @@ def give_up(database: Database, resource: Resource) -> None:
     """What was deleted is nobody's any more, and its links open nothing."""
     for table in ("ownership", "links"):
         database.execute(f"DELETE FROM {table} WHERE kind = ? AND id = ?", (resource.kind, resource.id))
-
-
-def _opened_with_its_experiment(database: Database, person: Account, resource: Resource) -> bool:
-    if resource.kind != "run" or not any(one.kind == "experiment" for one in person.opened):
-        return False
-    rows = database.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (resource.id,))
-    return any(Resource(kind="experiment", id=row["experiment"]) in person.opened for row in rows)
 
 
 Action = Literal[
@@ -191,10 +186,10 @@ def note_sign_in(database: Database, at: float) -> None:
     person = acting_account()
     if person is None:
         return
-    with database.transaction() as db:
-        there = db.execute(
+    with database.transaction():
+        there = database.row(
             "SELECT 1 FROM actions WHERE account = ? AND action = 'sign-in' AND at >= ?", (person.id, at)
-        ).fetchone()
+        )
         if not there:
             note(database, "sign-in")
 
@@ -211,8 +206,7 @@ class ActionLog(Tables):
     def count(self, wanted: ActionFilter) -> int:
         demand(Access.OWN)
         fits, values = _fits(wanted)
-        row = self._database.row(f"SELECT count(*) FROM actions WHERE {fits}", values)
-        return int(row[0])
+        return int(self._database.row(f"SELECT count(*) FROM actions WHERE {fits}", values)[0])
 
     def page(self, wanted: ActionFilter, start: int = 0, count: int = 100) -> list[DoneAction]:
         demand(Access.OWN)
@@ -302,18 +296,15 @@ class Link(Strict):
     expires: float
 
 
-class Links:
-    """Makes, lists and ends links. Methods may be called from any thread. `clock`: seconds since 1970."""
-
-    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
-        self._database, self._clock = database, clock
+class Links(Tables):
+    """Makes, lists and ends links. Methods may be called from any thread."""
 
     def make(self, opens: Resource, lasts: float) -> str:
         """Make a link that lasts so many seconds, one of `LASTING`. What is in its address is nowhere kept."""
         if lasts not in LASTING:
             raise CourtroomError("A link lasts an hour, a day, a week or 30 days. Choose one of these.")
         demand_change(self._database, opens)
-        token, now, person = secrets.token_urlsafe(24), self._clock(), acting_account()
+        token, now, person = secrets.token_urlsafe(24), time.time(), acting_account()
         with self._database.transaction() as db:
             row = {"token": hashed(token), "account": person.id if person else "", "made": now, "expires": now + lasts}
             insert(db, "links", [row | opens.model_dump()])
@@ -332,7 +323,7 @@ class Links:
 
     def _open(self, token: str) -> StoredRow | None:
         row: StoredRow | None = self._database.row(
-            "SELECT * FROM links WHERE token = ? AND ended IS NULL AND expires > ?", (hashed(token), self._clock())
+            "SELECT * FROM links WHERE token = ? AND ended IS NULL AND expires > ?", (hashed(token), time.time())
         )
         return row
 
@@ -342,7 +333,7 @@ class Links:
             return []
         rows = self._database.execute(
             "SELECT * FROM links WHERE kind = ? AND id = ? AND ended IS NULL AND expires > ? ORDER BY made DESC, token",
-            (opens.kind, opens.id, self._clock()),
+            (opens.kind, opens.id, time.time()),
         )
         return [
             Link(name=row["token"], opens=opens, **{one: row[one] for one in ("account", "made", "expires")})
@@ -355,7 +346,7 @@ class Links:
         with self._database.transaction() as db:
             db.execute(
                 "UPDATE links SET ended = ? WHERE token = ? AND kind = ? AND id = ? AND ended IS NULL",
-                (self._clock(), link.name, link.opens.kind, link.opens.id),
+                (time.time(), link.name, link.opens.kind, link.opens.id),
             )
             note(self._database, "end-link", link.opens)
 

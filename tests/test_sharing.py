@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -322,10 +323,10 @@ def test_datasets_are_their_makers(house: Courthouse) -> None:
         assert [one.name for one in house.datasets.newest()] == ["ours"]
 
 
-def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> None:
+def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run, other = run_of(house), run_of(house)
-    now, its = [1000.0], Resource(kind="run", id=run)
-    links = Links(house.database, lambda: now[0])
+    now, its, links = [1000.0], Resource(kind="run", id=run), Links(house.database)
+    monkeypatch.setattr("courtroom.sharing.time", SimpleNamespace(time=lambda: now[0]))
     with acts(ADA):
         token = links.make(its, HOUR)
         (link,) = links.of(its)

@@ -79,7 +79,7 @@ def test_writes_wait_for_room_on_the_disk(database: Database, writer: Writer, mo
     monkeypatch.setattr("courtroom.store.writer.PROBE_S", 0.01)
     tried: list[str] = []
     told: list[str] = []
-    writer.listen(told.append)
+    writer.notify = told.append
 
     def full() -> None:
         tried.append("")

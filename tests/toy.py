@@ -193,6 +193,7 @@ class Bench:
             people=None,
             warm=warm,
             streaming=self.streaming,
+            rings=lambda run, state: None,
         )
 
     def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:

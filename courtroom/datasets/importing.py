@@ -8,7 +8,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -460,7 +459,7 @@ class DatasetImports:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
         self._datasets.claim(order.name)  # here, as the thread works for nobody
         state = self.under_way[order.name] = ImportProgress(order)
-        work = for_server(copy_context()).run
+        work = for_server().run
         thread = threading.Thread(target=work, args=(self._work, state), name=f"import-{order.name}", daemon=True)
         self._threads.append(thread)
         thread.start()

@@ -52,8 +52,10 @@ class ActiveRun:
         self.run, self.keys = run, dict(keys)
         self.calls: dict[str, OpenCall] = {}
         self._streaming = streaming
-        self.gate = Gate(self._paused, self._resumed, partial(runner.rings, run, "waits for a reply"))
         self._runner, self._store, self._lock = runner, runner.store, lock
+        goes_on = partial(runner.store.set_status, run, "running")
+        asked = partial(runner.rings, run, "waits for a reply")
+        self.gate = Gate(self._paused, lambda: self._write(goes_on), asked)
         self._ledger: RunLedger | None = None
         """None until the run is read."""
         self._interventions = 0
@@ -203,9 +205,6 @@ class ActiveRun:
     def _written(self, done: Future[Any]) -> None:
         if (error := done.exception()) is not None:
             self._runner.call(partial(self._give_up, error))
-
-    def _resumed(self) -> None:
-        self._write(partial(self._store.set_status, self.run, "running"))
 
     def _paused(self, why: str, control: Control) -> None:
         self._write(partial(self._store.set_control, self.run, control))

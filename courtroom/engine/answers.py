@@ -6,8 +6,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -59,8 +58,7 @@ class AnswerStore:
 
     def used(self, keys: Iterable[str]) -> Payment:
         """Return what these answers used up when they were given, each once: what a run would have paid by itself."""
-        replies = map(self.reply, sorted(set(keys)))
-        return in_sum(Payment.of(reply) for reply in replies if reply is not None)
+        return in_sum(Payment.of(reply) for key in sorted(set(keys)) if (reply := self.reply(key)) is not None)
 
     def keep(self, request: Request, payer: Payer, reply: Reply | None, paid: Payment) -> None:
         """Put an answer and its payment on disk, both or none: a process that is killed then has lost neither. `reply`:
@@ -95,9 +93,8 @@ class AnswerStore:
 
     def _row(self, columns: str, key: str) -> StoredRow | None:
         table = "imported_answers WHERE run = :run AND" if self._imported else "answers WHERE"
-        found: StoredRow | None = self._database.row(
-            f"SELECT {columns} FROM {table} key = :key", {"run": self._imported, "key": key}
-        )
+        sql = f"SELECT {columns} FROM {table} key = :key"
+        found: StoredRow | None = self._database.row(sql, {"run": self._imported, "key": key})
         return found
 
 
@@ -163,9 +160,13 @@ class Asker:
     async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> tuple[Reply, bool]:
         is_ours = request.spec.id not in (OFFLINE, SCRIPT) and model is self._model
         lock = self._answers.lock(request.key) if is_ours else None
-        async with self._locked(lock, request.key) if lock else nullcontext():
-            if request.by_batch:
-                self._not_ours.add(request.key)  # who took the lock took it out
+        if lock:
+            self._not_ours.add(request.key)
+            while not await asyncio.to_thread(self._take, lock):  # noqa: ASYNC110  another process can't notify
+                await asyncio.sleep(AGAIN_S)
+            if not request.by_batch:
+                self._not_ours.discard(request.key)
+        try:
             if lock and (there := self._answers.reply(request.key)) is not None:
                 return there, False
             try:
@@ -176,18 +177,9 @@ class Asker:
             # Where the disk takes none, it is held in memory until it does; see `Writer`.
             await self._writer.do(partial(self._answers.keep, request, payer, reply, Payment.of(reply)))
             return reply, True
-
-    @asynccontextmanager
-    async def _locked(self, lock: StoreLock, key: str) -> AsyncIterator[None]:
-        """Wait until no other process asks this, and have others wait meanwhile."""
-        self._not_ours.add(key)
-        while not await asyncio.to_thread(self._take, lock):  # noqa: ASYNC110  another process can't notify
-            await asyncio.sleep(AGAIN_S)
-        self._not_ours.discard(key)
-        try:
-            yield
         finally:
-            await asyncio.to_thread(lock.release)
+            if lock:
+                await asyncio.to_thread(lock.release)
 
     def _take(self, lock: StoreLock) -> bool:
         try:

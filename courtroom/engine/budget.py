@@ -105,9 +105,8 @@ class Payments(Tables):
 
     def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
         """What a run was billed, by path; or all that was asked beside it."""
-        rows = self._database.execute(
-            f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path", (run, beside)
-        )
+        sql = f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path"
+        rows = self._database.execute(sql, (run, beside))
         return {row["path"]: _payment(row) for row in rows}
 
     def found(self, payer: Payer, key: str) -> Payment | None:
@@ -137,8 +136,7 @@ _SUMS = (
 
 
 def _payment(row: StoredRow) -> Payment:
-    sums = {name: row[name] for name in (*_SUMMED, "cost", "number")}
-    return Payment(**sums, estimated=bool(row["estimated"]))
+    return Payment(**{name: row[name] for name in (*_SUMMED, "cost", "number")}, estimated=bool(row["estimated"]))
 
 
 _RAISE = "Raise it and continue; nothing is lost."
@@ -205,15 +203,25 @@ class Spent:
         held = Reserved(need)
         if budget.tokens is not None or budget.money is not None:
             held.tokens, held.money = self._takes(need, need.longest)
-            if not self._fits(held.tokens, held.money, budget):
+            in_tokens = self.tokens + sum(other.tokens for other in self._open) + held.tokens
+            in_money = self.money + sum(other.money or 0.0 for other in self._open) + (held.money or 0.0)
+            is_over = budget.tokens is not None and in_tokens > budget.tokens
+            if is_over or budget.money is not None and (held.money is None or in_money > budget.money):
                 if any(other.tokens for other in self._open):
                     return self._settled
                 number, tokens = self._answers
                 probable = self._takes(need, min(need.longest, tokens // number if number else _FIRST))
-                if probable[1] is None:  # such a call is made alone, and then its model's cost is known
-                    probable = probable[0], 0.0
-                if not self._fits(*probable, budget):
-                    raise BudgetReached(self._too_small(*probable, budget))
+                cost = probable[1] or 0.0  # a call of unknown cost is made alone, and then its model's cost is known
+                for name, used, more, limit in (
+                    ("tokens", self.tokens, probable[0], budget.tokens),
+                    ("US$", self.money, cost, budget.money),
+                ):
+                    if limit is not None and used + more > limit:
+                        takes = f"{_described(name, used)} are used, and it takes about {_described(name, more)}"
+                        why = (
+                            f"The budget of {_described(name, limit)} has no room for the next call: {takes}. {_RAISE}"
+                        )
+                        raise BudgetReached(why)
         self.calls += 1
         self._open.add(held)
         return held
@@ -246,25 +254,6 @@ class Spent:
             return prompt + answer, need.price.of(prompt, answer)
         return prompt + answer, self._costs.get(need.model) if need.longest else 0.0
 
-    def _fits(self, tokens: int, money: float | None, budget: Budget) -> bool:
-        """Whether there is room beside what is reserved; none is known for a cost that is not."""
-        if budget.tokens is not None and self.tokens + sum(held.tokens for held in self._open) + tokens > budget.tokens:
-            return False
-        if budget.money is None:
-            return True
-        reserved = sum(held.money or 0.0 for held in self._open)
-        return money is not None and self.money + reserved + money <= budget.money
-
-    def _too_small(self, tokens: int, money: float | None, budget: Budget) -> str:
-        if budget.tokens is not None and self.tokens + tokens > budget.tokens:
-            name, limit, used, more = "tokens", float(budget.tokens), float(self.tokens), float(tokens)
-        else:
-            name, limit, used, more = "US$", budget.money or 0.0, self.money, money or 0.0
-        return (
-            f"The budget of {_described(name, limit)} has no room for the next call: "
-            f"{_described(name, used)} are used, and it takes about {_described(name, more)}. {_RAISE}"
-        )
-
 
 def _described(name: str, amount: float) -> str:
     return f"{amount:,.0f} tokens" if name == "tokens" else f"US$ {amount:.4g}"
@@ -294,35 +283,6 @@ class SpentInMonth(Spent):
             ) from reached
 
 
-class Allowance:
-    """What one call may take, reserved in all budgets that bind it while it is under way."""
-
-    def __init__(self, need: Need, budget: Budget, budgets: Iterable[Spent]) -> None:
-        self._need, self._budget, self._budgets = need, budget, tuple(budgets)
-        self.held: list[tuple[Spent, Reserved]] = []
-        """Empty until the call is made, so that it is billed."""
-
-    def reserve(self) -> asyncio.Event | None:
-        """Reserve in each budget; where one has no room now, in none. Return what to wait for; see `Spent.reserve`."""
-        for spent in self._budgets:
-            try:
-                room = spent.reserve(self._need, self._budget)
-            except BudgetReached:
-                self.settle(None)
-                raise
-            if isinstance(room, asyncio.Event):
-                self.settle(None)
-                return room
-            self.held.append((spent, room))
-        return None
-
-    def settle(self, paid: Payment | None) -> None:
-        """Give back what is reserved; what the call took is used up."""
-        for spent, held in self.held:
-            spent.settle(held, paid)
-        self.held.clear()
-
-
 class MonthlyBudgets:
     """The monthly budgets of all whose runs are driven in this process."""
 
@@ -334,7 +294,8 @@ class MonthlyBudgets:
         """What an account has spent this month; None where its money has no limit."""
         spent = self._known[account]
         if time.monotonic() - spent.read_at > FRESH_S:
-            spent.limit, spent.money = await asyncio.to_thread(self._read, account)
+            spent.limit = await asyncio.to_thread(self._accounts.budget, account)
+            spent.money = (await asyncio.to_thread(self._accounts.spent, account)).money
             spent.read_at = time.monotonic()
         return None if spent.limit is None else spent
 
@@ -342,7 +303,3 @@ class MonthlyBudgets:
         """Return what looks up the month of whose a run is; None where it is nobody's."""
         row = self._database.row("SELECT account FROM ownership WHERE kind = 'run' AND id = ?", (run,))
         return partial(self.of, row["account"]) if row and row["account"] else None
-
-    def _read(self, account: str) -> tuple[float | None, float]:
-        limit = self._accounts.budget(account)
-        return limit, 0.0 if limit is None else self._accounts.spent(account).money

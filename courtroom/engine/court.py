@@ -181,16 +181,26 @@ class Court(Generic[C, S]):
         services, beside = self._services, self.setup.asked_beside(self.case)
         task = task.asking(beside) if beside and isinstance(task, self._voting) else task
         path = self._new_path(member.id, f"{task.name}-{step}" if step else task.name)
+        asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._here)
+        exchange = Exchange(services, asked)
         if (overruled := self._overruled.get(path)) is not None:
-            return self._said_instead(member, task, path, overruled)
+            try:
+                said_instead: A = task.declared(task.form.model_validate(overruled.after))
+                problem = problem_of(task, said_instead, path)
+            except ValidationError as error:
+                problem = str(error.errors()[0]["msg"])
+            if problem:
+                raise CourtroomError(
+                    f"The answer put in for {path} doesn't fit: {problem}. Undo it, or put in another."
+                )
+            services.record(exchange.overruled(said_instead))
+            return said_instead
         before = services.ledger.known.get(("call", path))
         if isinstance(before, events.Called) and before.value is None:
             self._errors[self._here].append(before.error)
             raise Abstained(before.error)
         await services.gate.open()
-        asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._here)
         services.asking(asked)
-        exchange = Exchange(services, asked)
         services.calls[path] = OpenCall(member.id, task.title, member.spec.id)
         try:
             answer = await exchange.run()
@@ -368,30 +378,6 @@ class Court(Generic[C, S]):
                 f"{caller.f_code.co_filename}, line {caller.f_lineno}: “{wrong[0]}” is {why}. "
                 f"Use one of {', '.join(among) or 'none'}, or add it."
             )
-
-    def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
-        try:
-            answer: A = task.declared(task.form.model_validate(overruled.after))
-            problem = problem_of(task, answer, path)
-        except ValidationError as error:
-            problem = str(error.errors()[0]["msg"])
-        if problem:
-            raise CourtroomError(f"The answer put in for {path} doesn't fit: {problem}. Undo it, or put in another.")
-        self._services.record(
-            events.Called(
-                path=path,
-                stage=self._here,
-                member=member.id,
-                task=task.name,
-                title=task.title,
-                model=member.spec.id,
-                source="person",
-                keys=(),
-                value=answer.model_dump(mode="json"),
-                cost=0.0,
-            )
-        )
-        return answer
 
 
 async def hear(court: Court[Any, Any], deliberate: Callable[[Court[Any, Any]], Awaitable[Verdict]]) -> Verdict:

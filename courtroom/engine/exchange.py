@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.budget import Allowance, Need, Payer, Payment, in_sum
+from courtroom.engine.budget import Need, Payer, Payment, Reserved, Spent, in_sum
 from courtroom.engine.events import Called, Noted
 from courtroom.engine.ledger import Ledger
 from courtroom.engine.people import Person
@@ -112,7 +112,9 @@ class Exchange(Generic[A]):
                 except ModelError as failure:
                     request = await self._ask_stand_in(str(failure))
                 except repair.InvalidAnswer as unreadable:
-                    can_be_mended = self._can_be_mended(unreadable, reply)
+                    if isinstance(unreadable, repair.CutOff) and runs_in_circles(reply.text):
+                        self._circles += 1  # who runs in circles is told once to be brief
+                    can_be_mended = self._circles <= 1 and not isinstance(unreadable, repair.Refused | repair.Withheld)
                     if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
                         request = await self._again(asked, reply, unreadable)
@@ -146,6 +148,11 @@ class Exchange(Generic[A]):
             return None
         self._reasks, self._circles, self._is_new = 0, 0, False
         return request
+
+    def overruled(self, answer: A) -> Called:
+        """Return what is on record of an answer that a person puts in the place of the member's."""
+        self._answer = answer
+        return self.called().model_copy(update={"source": "person"})
 
     def called(self) -> Called:
         paid = in_sum(self._paid)
@@ -181,12 +188,6 @@ class Exchange(Generic[A]):
             self._task = self._task.again(answer)
             raise repair.InvalidAnswer(problem)
         return answer
-
-    def _can_be_mended(self, unreadable: repair.InvalidAnswer, reply: Reply) -> bool:
-        """Whether it helps to ask again. Who ran in circles is told once to be brief."""
-        if isinstance(unreadable, repair.CutOff) and runs_in_circles(reply.text):
-            self._circles += 1
-        return self._circles <= 1 and not isinstance(unreadable, (repair.Refused, repair.Withheld))
 
     async def _again(self, request: Request, reply: Reply, unreadable: repair.InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
@@ -255,21 +256,17 @@ class Exchange(Generic[A]):
         whose += f"/instead of {self._instead_of}" if self._instead_of not in ("", PERSON) else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        by_batch = self._services.gate.control.by_batch and await self._takes_batches()
+        by_batch = self._services.gate.control.by_batch
+        if by_batch and not await asyncio.to_thread(takes_batches, spec):  # may import LiteLLM
+            by_batch = False
+            if not free(spec.id):
+                told = f"{spec.id} takes no calls by batch: it is asked one by one, at the full price."
+                self._to_note[f"batch/{spec.id}"] = told
         request = Request(spec, tuple(messages), self._task, tag, address, by_batch=by_batch)
         if spec.connection and address and not self._services.asker.knows(request.key):
             former = replace(request, by_address=True)
             request = former if self._services.asker.knows(former.key) else request
         return request
-
-    async def _takes_batches(self) -> bool:
-        """Whether the model is asked by batch, as the run wants; where it can't be, that is noted."""
-        spec = self._spec
-        takes = await asyncio.to_thread(takes_batches, spec)  # may import LiteLLM
-        if not takes and not free(spec.id):
-            told = f"{spec.id} takes no calls by batch: it is asked one by one, at the full price."
-            self._to_note[f"batch/{spec.id}"] = told
-        return takes
 
     def _with_as_many_pictures_as_are_taken(self, messages: Sequence[Message], findings: Findings) -> Sequence[Message]:
         """A prompt with fewer frames of each video, then with fewer pictures, where its server takes no more."""
@@ -321,14 +318,14 @@ class Exchange(Generic[A]):
                     known = await asyncio.to_thread(price, request.spec.id, by_batch=request.by_batch)
                 tokens = estimate_prompt_tokens(request.messages)
                 need = Need(tokens, request.spec.max_tokens, known, request.spec.id)
-        allowance = Allowance(need, budget, budgets)
+        held: list[tuple[Spent, Reserved]] = []  # empty until the call is made, so that it is billed
+        permit = partial(self._permit, need, budgets, held)
         by = None
         if request.spec.id == PERSON and services.people:
             by = Person(services.people, payer.run, payer.path, self._member)
         paid: Payment | None = None
         try:
             watch = self._show if services.streaming else None
-            permit = partial(self._permit, allowance)
             reply, is_new = await services.asker.answer(request, payer, permit, watch, by)
             if is_new:
                 paid, self._is_new = Payment.of(reply), True
@@ -336,10 +333,11 @@ class Exchange(Generic[A]):
                 services.spent.add(paid)
         except ModelError as failure:
             # Who waited for another's call was not billed for it.
-            paid = Payment.of(failure.paid) if allowance.held else None
+            paid = Payment.of(failure.paid) if held else None
             raise
         finally:
-            allowance.settle(paid)
+            for spent, reserved in held:
+                spent.settle(reserved, paid)
             if paid is not None:  # whatever came of the call
                 self._paid.append(paid)
                 if paid.cost is None and budget.money is not None:
@@ -359,14 +357,20 @@ class Exchange(Generic[A]):
         self._latency += reply.latency_s
         return reply
 
-    async def _permit(self, allowance: Allowance) -> bool:
-        """Reserve what the call may take; False where it had to wait for room."""
+    async def _permit(self, need: Need, budgets: Sequence[Spent], held: list[tuple[Spent, Reserved]]) -> bool:
+        """Reserve what the call may take in each budget, or in none: False where it had to wait for room in one."""
         self._services.ledger.check()
-        if (room := allowance.reserve()) is None:
-            return True
-        await room.wait()
-        await self._services.gate.open()
-        return False
+        for spent in budgets:
+            room = spent.reserve(need, self._setup.budget)
+            if isinstance(room, asyncio.Event):
+                for earlier, reserved in held:
+                    earlier.settle(reserved, None)
+                held.clear()
+                await room.wait()
+                await self._services.gate.open()
+                return False
+            held.append((spent, room))
+        return True
 
     def _show(self, text: str) -> None:
         """Show the text so far of a streaming model."""

@@ -22,7 +22,7 @@ class Gate:
     def __init__(
         self,
         paused: Callable[[str, Control], None] = lambda why, control: None,
-        resumed: Callable[[], None] = lambda: None,
+        resumed: Callable[[], object] = lambda: None,
         asked: Callable[[], None] | None = None,
     ) -> None:
         self.control = Control()
@@ -89,13 +89,13 @@ class Gate:
         """Pause where the run is to break on what has just happened."""
         breaks = self.control.breaks
         if isinstance(event, Voted) and event.changed and "change" in breaks:
-            self._break(f"Paused: {event.member} changed from {event.before} to {event.choice}.")
+            why = f"Paused: {event.member} changed from {event.before} to {event.choice}."
         elif isinstance(event, Tallied) and event.consensus and "consensus" in breaks:
-            self._break("Paused: consensus is reached.")
+            why = "Paused: consensus is reached."
         elif isinstance(event, Tallied) and "round" in breaks:
-            self._break("Paused after the round.")
-
-    def _break(self, why: str) -> None:
+            why = "Paused after the round."
+        else:
+            return
         self.control = self.control.model_copy(update={"paused": True})
         self._say_paused(why)
 

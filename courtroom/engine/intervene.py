@@ -61,7 +61,14 @@ class Interventions:
     ) -> tuple[Intervention, ...]:
         """What a fork begins with: its parent's interventions, and new ones, which are refused where they do not fit.
         `stage`: name, path or kind of the stage from which the actions hold; None is from the beginning."""
-        index = 0 if stage is None else stage_index(parent, stage)
+        index, wanted = 0, stage
+        if wanted is not None:
+            meant, there = wanted.casefold(), parent.stages
+            named = [one.index for one in there if meant in (one.name.casefold(), one.path, one.stage_kind)]
+            if not named:
+                yet = ", ".join(one.name for one in there) or "none yet"
+                raise InterventionRefused(f"The run has no stage “{wanted}”. It has: {yet}.")
+            index = named[0]
         new = [self._planned(parent, action, who, index) for action in actions]
         both = [*parent.interventions, *new]
         self._check(parent, both)
@@ -84,9 +91,8 @@ class Interventions:
         if isinstance(action, Overrule):
             call = record.call(action.path)
             if call is None:
-                raise InterventionRefused(
-                    f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
-                )
+                why = f"Nothing was answered at {action.path} yet, so nothing can be overruled there."
+                raise InterventionRefused(why)
             index, before = record.stage(call.stage).index, call.value
             try:
                 answer_of(self._procedures[record.run.procedure], call.task).model_validate(action.value)
@@ -125,16 +131,6 @@ class Interventions:
 
 def next_stage(record: Record) -> int:
     return record.stages[-1].index + 1 if record.stages else 0
-
-
-def stage_index(record: Record, wanted: str) -> int:
-    meant = wanted.casefold()
-    for stage in record.stages:
-        if meant in (stage.name.casefold(), stage.path, stage.stage_kind):
-            return stage.index
-    raise InterventionRefused(
-        f"The run has no stage “{wanted}”. It has: {', '.join(stage.name for stage in record.stages) or 'none yet'}."
-    )
 
 
 def why_not_undo(record: Record, last: Intervention) -> str:

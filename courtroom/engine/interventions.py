@@ -100,11 +100,7 @@ class Intervention(Strict):
     @property
     def after(self) -> Any:
         """What stands there now."""
-        match self.action:
-            case Overrule() | ChangeSetup():
-                return self.action.value
-            case AddEvidence() | AddNote() | ReplyToQuestions():
-                return self.action.text
+        return self.action.value if isinstance(self.action, Overrule | ChangeSetup) else self.action.text
 
 
 class InterventionStore(Tables):
@@ -145,14 +141,12 @@ class InterventionStore(Tables):
                 return
             count = self.count(run)
             if seen is not None and seen != count:
-                raise InterventionRefused(
-                    "Somebody else has intervened in this run meanwhile. Look at what was done, then decide again."
-                )
-            number = db.execute(
-                "SELECT coalesce(max(number), 0) + 1 AS n FROM interventions WHERE run = ?", (run,)
-            ).fetchone()["n"]
-            kept = intervention.model_copy(update={"number": number})
-            self.put(run, [kept])
+                why = "Somebody else has intervened in this run meanwhile. Look at what was done, then decide again."
+                raise InterventionRefused(why)
+            number = self._database.row(
+                "SELECT coalesce(max(number), 0) + 1 AS number FROM interventions WHERE run = ?", (run,)
+            )
+            self.put(run, [intervention.model_copy(update=dict(number))])
             if rewind is not None:
                 self.plan(run, rewind)
 

@@ -71,8 +71,7 @@ class People:
         made = {"token": secrets.token_urlsafe(24), "run": run, "member": member, "made": time.time()}
         if insert(db, "seats", [made], or_keep=True):
             note(self._database, "invite", Resource(kind="run", id=run), member)
-        row = db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone()
-        return fitting(Seat, row)
+        return fitting(Seat, db.execute("SELECT * FROM seats WHERE run = ? AND member = ?", (run, member)).fetchone())
 
     def open(self, token: str) -> Seat:
         row = self._database.row("SELECT * FROM seats WHERE token = ?", (token,))
@@ -83,9 +82,8 @@ class People:
     # --- questions ------------------------------------------------------------------------------------------
 
     def questions(self, seat: Seat) -> list[SeatQuestion]:
-        rows = self._database.execute(
-            "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked", (seat.run, seat.member)
-        )
+        sql = "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked"
+        rows = self._database.execute(sql, (seat.run, seat.member))
         return read_all(rows, question)[0]
 
     def waiting(self, run: str) -> list[SeatQuestion]:
@@ -126,9 +124,8 @@ class People:
         return row["answer"], row["deadline"]
 
     def withdraw(self, run: str, path: str, key: str) -> None:
-        self._database.execute(
-            "DELETE FROM questions WHERE run = ? AND path = ? AND key = ? AND answer IS NULL", (run, path, key)
-        )
+        sql = "DELETE FROM questions WHERE run = ? AND path = ? AND key = ? AND answer IS NULL"
+        self._database.execute(sql, (run, path, key))
 
 
 @dataclass(frozen=True)
@@ -151,8 +148,7 @@ class Person:
                 if answer is not None:
                     return Reply(text=answer, cost=0.0, latency_s=round(time.monotonic() - began, 3))
                 if late is None and deadline is not None:  # what is left of the time, by a clock that nobody sets
-                    left = min(deadline - time.time(), request.spec.wait_s or 0.0)
-                    late = time.monotonic() + left
+                    late = time.monotonic() + min(deadline - time.time(), request.spec.wait_s or 0.0)
                 if late is not None and time.monotonic() > late:
                     if request.spec.otherwise != ABSTAIN:
                         await self.people.writer.do(withdraw)

@@ -110,7 +110,8 @@ class Procedure:
             if script.side not in (FIRST, SECOND, *options):
                 known = ", ".join((FIRST, SECOND, *options))
                 raise CourtroomError(f"Nobody can vote for “{script.side}” here, as a script does. Use one of {known}.")
-        refuse_names(self.unknown_names(complete, before))
+        if unknown := self.unknown_names(complete, before):
+            raise CourtroomError(" ".join(unknown.values()))
 
     def panel(self, setup: Setup) -> tuple[Member, ...]:
         """Who takes part, from a complete setup."""
@@ -129,9 +130,3 @@ class Procedure:
 
     def choice(self, name: str) -> parts.Choice:
         return next(choice for choice in self.choices if choice.name == name)
-
-
-def refuse_names(unknown: Mapping[str, str]) -> None:
-    """Raise `CourtroomError` where a setup names somebody who is not there; see `Procedure.unknown_names`."""
-    if unknown:
-        raise CourtroomError(" ".join(unknown.values()))

@@ -47,8 +47,7 @@ class Record:
     @cached_property
     def everybody(self) -> tuple[Member, ...]:
         """All who ever took part: a person may have had somebody come or go."""
-        known = {member.id: member for seated in self.of(Seated) for member in _marked(seated.members)}
-        return tuple(known.values())
+        return tuple({one.id: one for seated in self.of(Seated) for one in _marked(seated.members)}.values())
 
     @cached_property
     def stages(self) -> tuple[StageBegan, ...]:

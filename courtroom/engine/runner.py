@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from contextvars import copy_context
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -39,13 +39,7 @@ HELD_S = 0.05
 LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
-async def wait(news: asyncio.Event, seconds: float) -> None:
-    """Wait for an event, but not longer than this."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await news.wait()
-
-
+@dataclass(eq=False, kw_only=True)
 class Runner:
     """Drives runs, each in at most one process at a time: the one that has its lock. Has an event loop in a thread.
 
@@ -56,28 +50,23 @@ class Runner:
     ends, fails or waits for a person.
     """
 
-    def __init__(
-        self,
-        *,
-        store: RunStore,
-        procedures: Mapping[str, Procedure],
-        asker: Asker,
-        writer: Writer,
-        knowledge: Knowledge,
-        capabilities: Capabilities,
-        people: People,
-        warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]],
-        streaming: bool = False,
-        rings: Callable[[str, Standing], None] = lambda run, state: None,
-    ) -> None:
+    store: RunStore
+    procedures: Mapping[str, Procedure]
+    asker: Asker
+    writer: Writer
+    knowledge: Knowledge
+    capabilities: Capabilities
+    people: People
+    warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]]
+    streaming: bool
+    rings: Callable[[str, Standing], None]
+
+    def __post_init__(self) -> None:
         self._kept: set[asyncio.Task[None]] = set()
         """What is watched."""
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="courtroom-engine", daemon=True)
         self._thread.start()
-        self.store, self.procedures, self.asker, self.writer = store, procedures, asker, writer
-        self.knowledge, self.capabilities, self.people, self.warm = knowledge, capabilities, people, warm
-        self._streaming, self.rings = streaming, rings
         self._taking = threading.Lock()
         """Held while a run is taken up: no run is twice."""
         self._active: dict[str, ActiveRun] = {}
@@ -86,13 +75,13 @@ class Runner:
         self._changed: dict[str, asyncio.Event] = {}
         """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for."""
         self._beats = False
-        writer.listen(lambda trouble: self.call(partial(self._hold, trouble)))
+        self.writer.notify = lambda trouble: self.call(partial(self._hold, trouble))
 
     # --- the loop -------------------------------------------------------------------------------------------
 
     def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Begin something on the loop."""
-        return for_server(copy_context()).run(asyncio.run_coroutine_threadsafe, work, self._loop)
+        return for_server().run(asyncio.run_coroutine_threadsafe, work, self._loop)
 
     def watch(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something on the loop for which nobody waits; it ends when the loop does."""
@@ -107,7 +96,7 @@ class Runner:
     def call(self, work: Callable[[], object]) -> None:
         """Call something on the loop; nothing where the loop has ended."""
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(work, context=for_server(copy_context()))
+            self._loop.call_soon_threadsafe(work, context=for_server())
 
     # --- what is seen of runs -------------------------------------------------------------------------------
 
@@ -176,14 +165,12 @@ class Runner:
     @needs(Access.RUN)
     def pause(self, run: str) -> None:
         """Ask nothing more for now; answers under way still arrive and are kept."""
-        row = self.store.changing(run, "pause")
-        self._set(run, row.control.model_copy(update={"paused": True}))
+        self._set(run, self.store.changing(run, "pause").control.model_copy(update={"paused": True}))
 
     @needs(Access.RUN)
     def stop(self, run: str) -> None:
         """Drive the run no longer. It can be run on at any time."""
-        row = self.store.changing(run, "stop")
-        self._set(run, row.control.model_copy(update={"stopped": True}))
+        self._set(run, self.store.changing(run, "stop").control.model_copy(update={"stopped": True}))
 
     @needs(Access.RUN)
     def set_breaks(self, run: str, control: Control) -> None:
@@ -251,7 +238,7 @@ class Runner:
                         return
                     if not is_abandoned:
                         self.store.begin(run)
-                    active = ActiveRun(self, run, lock, keys, streaming=self._streaming and is_watched)
+                    active = ActiveRun(self, run, lock, keys, streaming=self.streaming and is_watched)
                 except BaseException:
                     lock.release()
                     raise
@@ -309,7 +296,9 @@ class Runner:
                 except CourtroomError as error:
                     log.info("run %s can't be taken over now: %s", run, error)
             # What other processes do is seen only on disk; a run that is driven here notifies.
-            await wait(changed, DRIVEN_S if run in self._active else BEAT_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(DRIVEN_S if run in self._active else BEAT_S):
+                    await changed.wait()
 
     def _begin(self, active: ActiveRun) -> None:
         self._said.pop(active.run, None)

@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -175,7 +175,7 @@ class RunStore(DrivenStore):
         """Read every run in the order in which they were made; of one whose row is damaged, what is wrong."""
         fits, values = listed("run", "runs.id")
         for row in self._database.each(f"SELECT * FROM runs WHERE {fits} ORDER BY number", values):
-            (good, bad) = read_all([row], read_run)
+            good, bad = read_all([row], read_run)
             yield from good
             yield from bad
 
@@ -281,8 +281,11 @@ class RunStore(DrivenStore):
             f" AS acts FROM runs WHERE id IN ({marks(runs)})",
             runs,
         ).fetchall()
-        controls = {text: _control(text) for text in {row["control"] for row in rows}}
-        return {row["id"]: Steering(row["status"], controls[row["control"]], row["acts"]) for row in rows}
+        controls = dict[str, Control]()
+        for text in {row["control"] for row in rows}:
+            with suppress(ValueError):  # it can't be read
+                controls[text] = Control.model_validate_json(text)
+        return {row["id"]: Steering(row["status"], controls.get(row["control"]), row["acts"]) for row in rows}
 
     def set_control(self, run: str, control: Control) -> None:
         self._database.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
@@ -292,10 +295,9 @@ class RunStore(DrivenStore):
         """Forget a run. Answers stay: another run may have them on record. Raises as `run` does."""
         with self._database.transaction() as db:
             row = self.changing(run, "delete")
-            found = (
-                (table, db.execute(f"SELECT * FROM {table} WHERE {where}", (run,))) for table, where in _WHERE.items()
-            )
-            rows = {table: [dict(one) for one in each] for table, each in found}
+            rows = dict[str, list[dict[str, Any]]]()
+            for table, where in _WHERE.items():
+                rows[table] = [dict(one) for one in db.execute(f"SELECT * FROM {table} WHERE {where}", (run,))]
             self.take_out([run])
         return Deleted(row.id, row.title, rows)
 
@@ -365,9 +367,8 @@ class RunStore(DrivenStore):
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events that stand, with their times, in order."""
         self.demand_seen(run)
-        rows = self._database.execute(
-            "SELECT at, body FROM events WHERE run = ? AND overtaken = 0 ORDER BY seq", (run,)
-        )
+        sql = "SELECT at, body FROM events WHERE run = ? AND overtaken = 0 ORDER BY seq"
+        rows = self._database.execute(sql, (run,))
         return ((row["at"], read_event(run, row["body"])) for row in rows)
 
     def status(self, run: str) -> str:
@@ -412,8 +413,7 @@ class RunStore(DrivenStore):
     def asked_at(self, run: str, model: str, connection: str) -> frozenset[str]:
         """The addresses at which this run, or one that it was forked from, asked a model through a connection."""
         calls_of = f"{LINE} SELECT run, body FROM up JOIN events ON events.run = up.id AND kind = 'call'"
-        rows = self._database.execute(calls_of, {"run": run})
-        calls = (read_event(row["run"], row["body"]) for row in rows)
+        calls = (read_event(row["run"], row["body"]) for row in self._database.execute(calls_of, {"run": run}))
         return frozenset(
             call.address
             for call in calls
@@ -433,14 +433,6 @@ def _event_row(run: str, event: Event, at: float, overtaken: int = 0) -> dict[st
     row = {"run": run, "generation": 0, "overtaken": overtaken, "stage": event.stage, "kind": event.kind}
     key = event.key if isinstance(event, Retrieved) else ""
     return row | {"path": event.path, "key": key, "at": at, "body": event.model_dump_json()}
-
-
-def _control(text: str) -> Control | None:
-    """Return a control as it is on disk; None where it can't be read."""
-    try:
-        return Control.model_validate_json(text)
-    except ValueError:
-        return None
 
 
 def read_run(row: StoredRow) -> Run:

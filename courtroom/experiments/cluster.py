@@ -15,7 +15,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +164,7 @@ def drive(experiment: str, version: str, cell: str) -> None:
 async def examine_worker(experiment: str, created: float, dask_worker: Worker) -> str:
     """Why a worker can't drive the cells of an experiment that was put on record at a time; empty where it can."""
     try:
-        kept = await asyncio.to_thread(for_server(copy_context()).run, _at(dask_worker).experiment, experiment)
+        kept = await asyncio.to_thread(for_server().run, _at(dask_worker).experiment, experiment)
     except NoSuchExperiment:
         return ELSEWHERE
     except CourtroomError as error:

@@ -31,7 +31,6 @@ from courtroom.datasets.selection import VERSION_MARK, Preparation
 from courtroom.declarations.changes import changed, value_at
 from courtroom.declarations.setup import Setup
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.procedure import refuse_names
 from courtroom.engine.record import Record
 from courtroom.engine.run import CELL, Run
 from courtroom.errors import CourtroomError
@@ -236,7 +235,9 @@ class Plan:
             with _named(arm):
                 procedure = self.house.procedures[arm.procedure]
                 complete, _ = procedure.prepare(first.case, setup, next(iter(self.experiment.seeds), 0))
-                refuse_names(procedure.unknown_names(complete, self._parent.setup if self._parent else None))
+                unknown = procedure.unknown_names(complete, self._parent.setup if self._parent else None)
+                if unknown:
+                    raise CourtroomError(" ".join(unknown.values()))
 
     def cells(self) -> Iterator[tuple[Cell, Outcome | None]]:
         """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.

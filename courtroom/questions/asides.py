@@ -6,7 +6,7 @@ import secrets
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated, Literal
 
@@ -162,23 +162,6 @@ class ExportedAudience(Strict):
     arguments: tuple[ExportedArgument, ...] = ()
 
 
-def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
-    """Return all of an audience, each phone as a number."""
-    audience = audiences.of(run)
-    if audience is None:
-        return None
-    numbers, told = defaultdict[str, int](count(1).__next__), {"poll", "choice", "at", "text"}
-    votes = [ExportedVote(voter=numbers[one.phone], **one.model_dump(include=told)) for one in audiences.votes(run)]
-    liked_by = defaultdict[int, list[int]](list)
-    for like in audiences.likes(run):
-        liked_by[like.argument].append(numbers[like.phone])
-    arguments = [
-        ExportedArgument(voter=numbers[one.phone], liked_by=tuple(liked_by[one.number]), **one.model_dump(include=told))
-        for one in audiences.arguments(run)
-    ]
-    return ExportedAudience(made=audience.made, closed=audience.closed, votes=tuple(votes), arguments=tuple(arguments))
-
-
 def _phone(number: int) -> str:
     return f"imported-voter-{number:06d}"
 
@@ -193,18 +176,34 @@ class KeptBeside:
     audience: ExportedAudience | None = None
 
 
-class BesideStore:
+class BesideStore(Tables):
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._asides, self._marks, self._audiences = AsideStore(database), MarkStore(database), AudienceStore(database)
+        super().__init__(database)
+        self.asides, self.marks, self.audiences = AsideStore(database), MarkStore(database), AudienceStore(database)
 
     def of(self, run: str) -> KeptBeside:
-        return KeptBeside(self._asides.of(run), self._marks.of(run), exported(self._audiences, run))
+        """Return all that is kept beside a run; of its audience, each phone as a number."""
+        kept, audiences = KeptBeside(self.asides.of(run), self.marks.of(run)), self.audiences
+        if (audience := audiences.of(run)) is None:
+            return kept
+        numbers, told = defaultdict[str, int](count(1).__next__), {"poll", "choice", "at", "text"}
+        votes = [ExportedVote(voter=numbers[one.phone], **one.model_dump(include=told)) for one in audiences.votes(run)]
+        liked_by = defaultdict[int, tuple[int, ...]](tuple)
+        for like in audiences.likes(run):
+            liked_by[like.argument] += (numbers[like.phone],)
+        arguments = [
+            ExportedArgument(voter=numbers[one.phone], liked_by=liked_by[one.number], **one.model_dump(include=told))
+            for one in audiences.arguments(run)
+        ]
+        heard = ExportedAudience(
+            made=audience.made, closed=audience.closed, votes=tuple(votes), arguments=tuple(arguments)
+        )
+        return replace(kept, audience=heard)
 
     def take_in(self, run: str, beside: KeptBeside) -> None:
         """Keep what a file holds of it, within a transaction of the caller's."""
-        self._asides.take_in(run, beside.asides)
-        self._marks.take_in(run, beside.marks)
+        self.asides.take_in(run, beside.asides)
+        self.marks.take_in(run, beside.marks)
         if (audience := beside.audience) is None:
             return
         db, token = self._database.connection, secrets.token_urlsafe(18)  # it has a link of its own here

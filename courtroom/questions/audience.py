@@ -170,17 +170,15 @@ class AudienceStore(Tables):
             raise VoteRefused(f"There are {MOST_PHONES} people already.")
 
     def counts(self, run: str) -> dict[str, dict[str, int]]:
-        rows = self._database.execute(
-            "SELECT poll, choice, count(*) AS votes FROM audience_votes WHERE run = ? GROUP BY poll, choice", (run,)
-        )
+        sql = "SELECT poll, choice, count(*) AS votes FROM audience_votes WHERE run = ? GROUP BY poll, choice"
+        rows = self._database.execute(sql, (run,))
         found: dict[str, dict[str, int]] = {}
         for row in rows:
             found.setdefault(row["poll"], {})[row["choice"]] = row["votes"]
         return found
 
     def voters(self, run: str) -> int:
-        row = self._database.row("SELECT count(DISTINCT phone) FROM audience_votes WHERE run = ?", (run,))
-        return int(row[0])
+        return int(self._database.row("SELECT count(DISTINCT phone) FROM audience_votes WHERE run = ?", (run,))[0])
 
     def choices(self, run: str, phone: str) -> dict[str, str]:
         rows = self._database.execute(

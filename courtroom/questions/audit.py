@@ -246,8 +246,7 @@ class Audits(Plans):
     what = "audit"
 
     def of(self, record: Record) -> tuple[Audit, ...]:
-        procedure = self._house.procedures[record.run.procedure]
-        return results(procedure, record, self._asides.samples(record.run.id))
+        return results(self._house.procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
     def plan(
         self, record: Record, calls: Collection[str] | None = None, seeds: int = SEEDS, *, voices: bool = False
@@ -261,9 +260,8 @@ class Audits(Plans):
             voices: also ask without each peer whose words the member was shown, and each question six times at least.
         """
         if not 1 <= seeds <= MOST_SEEDS:
-            raise CourtroomError(
-                f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
-            )
+            why = f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
+            raise CourtroomError(why)
         numbers = range(1, (max(seeds, VOICE_SEEDS) if voices else seeds) + 1)
         have = {
             (one.audited, one.key, (one.condition, one.without), one.number)

@@ -167,8 +167,7 @@ def replay(house: Courthouse, record: Record) -> Mapping[str, Asked[Any]]:
     run, asked = record.run, dict[str, Asked[Any]]()
     procedure, on_record = house.procedures[run.procedure], Recorded(house.answers.of(run).reply)
     failed = [call for call in record.calls if call.value is None]
-    seen = partial(house.store.retrieval, run.id)
-    ledger = Ledger(run.id, house.store.root(run.id), events=failed, seen=seen)
+    ledger = Ledger(run.id, house.store.root(run.id), events=failed, seen=partial(house.store.retrieval, run.id))
     services = Services(ledger, on_record, house.capabilities, asking=lambda one: asked.update({one.path: one}))
     setup = record.setup.complete(record.case, run.seed)
     court = Court[Any, Any](RunInput(procedure, record.case, setup, run.seed, record.interventions), services)

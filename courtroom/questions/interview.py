@@ -101,13 +101,16 @@ class Interviews:
             raise CourtroomError(f"A person sits in the seat of {member.name}. Ask the person.")
         if member.spec.id == SCRIPT:
             raise CourtroomError(f"{member.name} says only what was written for it. Ask another member.")
+        votes = [votes[after.member] for votes in record.ballots.values() if after.member in votes]
+        given = [reason for vote in votes if vote.stage == after.stage for reason in vote.reasons]
+        reasons = given or [text for text in strings(after.value) if " " in text.strip()]  # one word is a choice
         key = after.keys[-1]
         answers = self._house.answers.of(record.run)
         reply = answers.reply(key)
         answered = Message("assistant", (reply.text if reply and reply.text.strip() else "(no answer)",))
         asked = Asked(
             member=member,
-            task=InterviewQuestion(question=question, reasons=_reasons(record, after)),
+            task=InterviewQuestion(question=question, reasons=tuple(reasons)),
             setup=record.setup,
             prompts=After((*answers.request(key), answered, *self._before(record.run.id, after, question))),
             seed=record.run.seed,
@@ -133,10 +136,3 @@ class Interviews:
         told = {"after", "key", "question", "answer"}
         known = (one.model_dump(include=told) for _, one in self._asides.interviews(run))
         return None if called.value is not None and interview.model_dump(include=told) in known else interview
-
-
-def _reasons(record: Record, after: Called) -> tuple[str, ...]:
-    """The reasons that the member gave with its votes in the call's stage, else all texts of its answer."""
-    votes = [votes[after.member] for votes in record.ballots.values() if after.member in votes]
-    given = [reason for vote in votes if vote.stage == after.stage for reason in vote.reasons]
-    return tuple(given) or tuple(text for text in strings(after.value) if " " in text.strip())  # one word is a choice

@@ -113,25 +113,23 @@ class MarkStore(Tables):
         """What marks say of these runs, their members and answers, for a list; runs without a mark are left out."""
         named = list(runs)
         found: dict[str, Short] = {}
-        rows = self._database.execute(
-            f"SELECT * FROM marks WHERE run IN ({placeholders(named)}) ORDER BY at, target, reviewer", named
-        )
+        sql = f"SELECT * FROM marks WHERE run IN ({placeholders(named)}) ORDER BY at, target, reviewer"
+        rows = self._database.execute(sql, named)
         for mark_of, mark in read_all(rows, lambda row: (row["run"], read_mark(row["run"], row["body"])))[0]:
             before = found.get(mark_of, Short())
             found[mark_of] = Short(before.star or mark.star, tuple(dict.fromkeys((*before.tags, *mark.tags))))
         return found
 
     def tags(self) -> tuple[str, ...]:
-        return self._known(
-            "SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag WHERE {fits} ORDER BY 1"
-        )
+        return self._known("tag.value FROM marks, json_each(body, '$.tags') AS tag")
 
     def reviewers(self) -> tuple[str, ...]:
-        return self._known("SELECT DISTINCT reviewer FROM marks WHERE {fits} ORDER BY 1")
+        return self._known("reviewer FROM marks")
 
-    def _known(self, query: str) -> tuple[str, ...]:
+    def _known(self, what: str) -> tuple[str, ...]:
         fits, values = listed("run", "marks.run")
-        return tuple(str(row[0]) for row in self._database.execute(query.format(fits=fits), values))
+        rows = self._database.execute(f"SELECT DISTINCT {what} WHERE {fits} ORDER BY 1", values)
+        return tuple(str(row[0]) for row in rows)
 
 
 def _row(run: str, mark: Mark) -> dict[str, object]:

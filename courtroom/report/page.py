@@ -1,7 +1,6 @@
 """A run as one HTML page with everything inside: the room to play it in, pictures, every prompt and answer."""
 
 import base64
-import json
 import math
 import secrets
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader
+from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from courtroom.declarations.blocks import Graph, runs
@@ -80,8 +80,8 @@ def as_html(
         parts=parts,
         pictures=list(_pictures(record, media)),
         answered_by=[NOTICE if sentence == SHORT_NOTICE else sentence for sentence in record.answered_by],
-        scene=_as_data(json.dumps(read(scene(record, procedure).model_dump(mode="json", exclude_defaults=True)))),
-        texts=_as_data(json.dumps(words())),
+        scene=htmlsafe_json_dumps(read(scene(record, procedure).model_dump(mode="json", exclude_defaults=True))),
+        texts=htmlsafe_json_dumps(words()),
         style=Markup(style()),
         program=Markup(f"{program()}\n{adapter('report')}"),
         nonce=nonce,
@@ -111,11 +111,6 @@ def moment(at: float) -> str:
 
 def label(name: str) -> str:
     return translated(name.replace("_", " ").capitalize())
-
-
-def _as_data(written: str) -> Markup:
-    """JSON that can stand within a `script` element: no `<` in it begins or ends a tag."""
-    return Markup(written.replace("<", "\\u003c"))
 
 
 def _exchange(call: Called, answers: AnswerStore, parts: dict[str, str]) -> Iterator[dict[str, Any]]:

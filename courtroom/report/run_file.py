@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, Field, StringConstraints, TypeAdapter, ValidationError
 
 from courtroom.access import Access, acting_account, needs
 from courtroom.cases.case import Case
@@ -20,7 +20,7 @@ from courtroom.engine.answers import AnswerStore, unpack
 from courtroom.engine.budget import Payer, Payment
 from courtroom.engine.court import RunInput
 from courtroom.engine.events import Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
-from courtroom.engine.interventions import Intervention, Overrule
+from courtroom.engine.interventions import Intervention
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import RECORDING, Control, Run
@@ -123,6 +123,7 @@ MAX_ENTRIES = {"events": 20_000, "interventions": 500, "overtaken": 20_000, "asi
 MAX_TIME_S = 1e11
 HARMFUL = (LookupError, ValueError, TypeError, AttributeError, StopIteration, ArithmeticError, RecursionError)
 """What reading a file raises that was made up, or by a program of another version."""
+NO_RUN = "This is no run that Courtroom has exported as JSON. Export one on the page Runs to see the form."
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$")]
 Time = Annotated[float, Field(ge=0, le=MAX_TIME_S)]
@@ -230,13 +231,22 @@ def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
         )
     procedure = procedures[name]
     try:
-        found = _parsed(document, procedure)
+        if set(document) != {*RunFile.model_fields}:
+            raise CourtroomError(NO_RUN)
+        for name, most in MAX_ENTRIES.items():
+            if len(document[name]) > most:
+                raise CourtroomError(f"Its list “{name}” has {len(document[name]):,} entries; {most:,} are allowed.")
+        setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
+        refuse(setup.prompts, {})
+        events = EVENTS.validate_python(document["events"], context=RECORDED)
+        read = {"case": parse_case(document["case"]), "setup": setup, "audience": document["audience"] or None}
+        found = RunFile.model_validate({**document, **read, "events": events})
         _belongs_together(found, procedure)
     except (ValidationError, CourtroomError) as error:
         why = explain(error)[0] if isinstance(error, ValidationError) else error
         raise CourtroomError(f"This file holds no run that can be read here. {why}") from error
     except HARMFUL as error:
-        raise _no_run() from error
+        raise CourtroomError(NO_RUN) from error
     return found
 
 
@@ -248,33 +258,20 @@ def _document(data: bytes) -> dict[str, Any]:
     try:
         document = json.loads(data.decode("utf-8"), parse_constant=int)  # no number is NaN or infinite
     except (ValueError, RecursionError) as error:
-        raise _no_run() from error
+        raise CourtroomError(NO_RUN) from error
     if not isinstance(document, dict) or not str(document.get("format", "")).startswith("courtroom-run-"):
-        raise _no_run()
+        raise CourtroomError(NO_RUN)
     if document["format"] != FORMAT:
         raise CourtroomError(
             f"This file has the form {str(document['format'])[:40]}, and this program reads {FORMAT}. "
             "Export the run again with the same version of Courtroom as here."
         )
     if _depth(document) > MAX_DEPTH:
-        raise _no_run()
+        raise CourtroomError(NO_RUN)
     stated = document.pop("sha256", None)
     if stated != hash_of(document):
         raise CourtroomError("This file was changed after the export: its hash does not fit. Ask for the file anew.")
     return {**document, "sha256": stated}
-
-
-def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
-    if set(document) != {*RunFile.model_fields}:
-        raise _no_run()
-    for name, most in MAX_ENTRIES.items():
-        if len(document[name]) > most:
-            raise CourtroomError(f"Its list “{name}” has {len(document[name]):,} entries; {most:,} are allowed.")
-    setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
-    refuse(setup.prompts, {})
-    events = EVENTS.validate_python(document["events"], context=RECORDED)
-    read = {"case": parse_case(document["case"]), "setup": setup, "audience": document["audience"] or None}
-    return RunFile.model_validate({**document, **read, "events": events})
 
 
 def _belongs_together(file: RunFile, procedure: Procedure) -> None:
@@ -324,30 +321,22 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         raise CourtroomError(f"“{min(unknown)[:80]}” can't be voted for in this case.")
     answers = {task.name: task.answer for task in procedure.tasks}
     for call in (*(event for event in events if isinstance(event, Called)), *file.overtaken):
-        if call.value is not None:
-            _check_answer(answers[call.task], call.value)
+        try:
+            if call.value is not None:
+                answers[call.task].model_validate(call.value)
+        except ValidationError as error:  # when it was given, less may have been asked, or choices named otherwise
+            found = {(one["type"], type(one["input"])) for one in error.errors() if one["type"] != "missing"}
+            if found - {("literal_error", str)}:
+                raise
     times = [*(one.at for one in file.interventions), *(mark.at for mark in file.marks)]
     if not all(0 <= at <= MAX_TIME_S for at in times):
-        raise _no_run()
-    actions = (one.action for one in file.interventions)
-    if any(isinstance(action, Overrule) and not isinstance(action.value, dict) for action in actions):
-        raise _no_run()
+        raise CourtroomError(NO_RUN)
     if any(digest_text(text) != digest for digest, text in file.parts.items()):
         raise CourtroomError("A text of a prompt is not the one that was sent.")
     for entry in file.answers.values():
         if set(entry.request) != {"model", "sampling", "tag", "messages"}:
-            raise _no_run()
+            raise CourtroomError(NO_RUN)
         unpack(entry.request["messages"], file.parts.__getitem__)
-
-
-def _check_answer(form: type[BaseModel], value: dict[str, Any]) -> None:
-    """Raise where an answer has another form; when it was given, less may have been asked, or choices named otherwise."""
-    try:
-        form.model_validate(value)
-    except ValidationError as error:
-        found = {(one["type"], type(one["input"])) for one in error.errors() if one["type"] != "missing"}
-        if found - {("literal_error", str)}:
-            raise
 
 
 def _chosen(votes: Counter[str | None]) -> Counter[str]:
@@ -363,11 +352,6 @@ def _depth(value: Any) -> int:
         level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
         level = [inner for inner in level if isinstance(inner, dict | list)]
     return deepest
-
-
-def _no_run() -> CourtroomError:
-    why = "This is no run that Courtroom has exported as JSON. Export one on the page Runs to see the form."
-    return CourtroomError(why)
 
 
 class RunFiles:

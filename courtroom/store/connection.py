@@ -3,15 +3,13 @@
 import errno
 import logging
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from courtroom.errors import CaseError, Unreadable
-
-Parameters = Sequence[Any] | Mapping[str, Any]
 
 
 class StoredRow(Protocol):
@@ -20,8 +18,6 @@ class StoredRow(Protocol):
     def __getitem__(self, key: Any, /) -> Any: ...
 
     def __iter__(self) -> Iterator[Any]: ...
-
-    def __len__(self) -> int: ...
 
     def keys(self) -> list[str]: ...
 
@@ -146,8 +142,14 @@ def read(what: str, name: object, parse: Callable[[], T]) -> T:
     `Unreadable`: it does not fit, or is no text."""
     try:
         return parse()
-    except (ValueError, TypeError, KeyError, RecursionError, CaseError) as error:
-        raise Unreadable(what, str(name), _why(error)) from error
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise Unreadable(what, str(name), f"{place and f'{place}: '}{first['msg']}".rstrip(".")) from error
+    except CaseError as error:
+        raise Unreadable(what, str(name), str(error).rstrip(".")) from error
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Unreadable(what, str(name), f"{type(error).__name__}: {error}"[:200].rstrip(".")) from error
 
 
 def fitting(kind: type[M], row: Any) -> M:
@@ -172,13 +174,3 @@ def read_all(rows: Iterable[R], parse: Callable[[R], T]) -> tuple[list[T], list[
 def _log(sentence: str) -> None:
     """Once a process: a list is read again and again."""
     log.warning(sentence)
-
-
-def _why(error: Exception) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        return f"{f'{place}: ' if place else ''}{first['msg']}".rstrip(".")
-    if isinstance(error, CaseError):
-        return str(error).rstrip(".")
-    return f"{type(error).__name__}: {error}"[:200].rstrip(".")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from courtroom.store.connection import Parameters, Rows, StoreConnection, StoredRow, StoreLock
+from courtroom.store.connection import Rows, StoreConnection, StoredRow, StoreLock
 
 
 class Database:
@@ -61,7 +61,7 @@ class Database:
         """All that this thread reads is of one moment, while others write. Nothing can be written in it."""
         raise NotImplementedError
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
+    def each(self, sql: str, values: Any = ()) -> Iterator[StoredRow]:
         """Read the rows of a query that may be too many for the memory; others may write meanwhile."""
         raise NotImplementedError
 

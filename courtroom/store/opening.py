@@ -8,17 +8,16 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from courtroom.errors import StoreError
+from courtroom.store import sqlite
 from courtroom.store.connection import ServerError
 from courtroom.store.database import Database
-from courtroom.store.sqlite import SqliteStore
-from courtroom.store.sqlite import explained as explained_of_file
 
 
 def open_store(at: Path | SecretStr) -> Database:
     """Open a SQLite file, or a PostgreSQL database by its address. Raises `StoreError`: it can't be used; nothing was
     written to it."""
     if isinstance(at, Path):
-        return SqliteStore(at)
+        return sqlite.SqliteStore(at)
     from courtroom.store.postgres import PostgresStore  # slow to import: only where it is used
 
     return PostgresStore(at)
@@ -28,10 +27,9 @@ def explained(error: Exception, at: Path | SecretStr) -> StoreError:
     """Return one sentence for what a database says. `at`: the store; the error may be of another database beside it, to
     which it is moved."""
     if isinstance(error, sqlite3.Error):
-        return explained_of_file(error, at if isinstance(at, Path) else Path("The SQLite file"))
-    from courtroom.store.postgres import explained as explained_of_server
-    from courtroom.store.postgres import place_of
+        return sqlite.explained(error, at if isinstance(at, Path) else Path("The SQLite file"))
+    from courtroom.store import postgres
 
     assert isinstance(error, ServerError)
-    place = place_of(at.get_secret_value()) if isinstance(at, SecretStr) else "the PostgreSQL database"
-    return explained_of_server(error, place)
+    place = postgres.place_of(at.get_secret_value()) if isinstance(at, SecretStr) else "the PostgreSQL database"
+    return postgres.explained(error, place)

@@ -21,15 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemy
 from sqlalchemy.exc import TimeoutError as NoneFree
 
 from courtroom.errors import StoreError
-from courtroom.store.connection import (
-    CommitInDoubt,
-    Parameters,
-    RefusedByServer,
-    Rows,
-    ServerError,
-    StoreConnection,
-    StoredRow,
-)
+from courtroom.store.connection import CommitInDoubt, RefusedByServer, Rows, ServerError, StoreConnection, StoredRow
 from courtroom.store.database import Database
 from courtroom.store.schema import begun, create, is_current, is_signed, sign, upgrade
 
@@ -198,7 +190,19 @@ class PostgresStore(Database):
         self.locked: set[str] = set()
         """The names of its locks: the server would give each of them to it twice."""
         try:
-            self._prepare()
+            with self.transaction() as db:  # all or nothing, and one process at a time
+                encoding = db.execute("SELECT current_setting('server_encoding')").fetchone()[0]
+                if encoding != "UTF8":
+                    place = begun(self.place)
+                    raise StoreError(f"{place} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`.")
+                rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+                names = {row[0] for row in rows}
+                if not names:
+                    create(db, on_postgres=True)
+                elif not is_current(db, names, begun(self.place)):
+                    upgrade(db, names, on_postgres=True)
+                elif not is_signed(db):
+                    sign(db)
         except ServerError as error:
             self.close()
             raise explained(error, self.place) from error
@@ -206,22 +210,6 @@ class PostgresStore(Database):
             self.close()
             raise
         super().__init__(at)
-
-    def _prepare(self) -> None:
-        """Make the tables, or bring them up to date; all or nothing, and one process at a time."""
-        place = begun(self.place)
-        with self.transaction() as db:
-            encoding = db.execute("SELECT current_setting('server_encoding')").fetchone()[0]
-            if encoding != "UTF8":
-                raise StoreError(f"{place} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`.")
-            rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
-            names = {row[0] for row in rows}
-            if not names:
-                create(db, on_postgres=True)
-            elif not is_current(db, names, place):
-                upgrade(db, names, on_postgres=True)
-            elif not is_signed(db):
-                sign(db)
 
     @property
     def connection(self) -> StoreConnection:
@@ -268,25 +256,22 @@ class PostgresStore(Database):
             self._local.held = server
             try:
                 yield self.connection
-                if _state(server) == psycopg.pq.TransactionStatus.INERROR:  # it would be undone without a word
+                state = server.connection.dbapi_connection.info.transaction_status  # type: ignore[union-attr]
+                if state == psycopg.pq.TransactionStatus.INERROR:  # it would be undone without a word
                     raise ServerError("a statement of the transaction had failed")
-                self._commit(server, in_doubt=driving)
+                number = run(server, "SELECT pg_current_xact_id_if_assigned()").fetchone() if driving else None
+                try:
+                    run(server, "COMMIT")
+                except ServerError as error:
+                    if number is None or not error.gone:
+                        raise
+                    raise CommitInDoubt(str(error), partial(self._is_kept, number[0])) from error
             except BaseException:
                 with suppress(ServerError):  # the connection is lost, and the transaction with it
                     run(server, "ROLLBACK")
                 raise
             finally:
                 self._local.held = None
-
-    def _commit(self, server: ServerConnection, *, in_doubt: bool) -> None:
-        """Commit. Raises `CommitInDoubt`: nobody knows what became of it, and somebody wants to."""
-        number = run(server, "SELECT pg_current_xact_id_if_assigned()").fetchone() if in_doubt else None
-        try:
-            run(server, "COMMIT")
-        except ServerError as error:
-            if number is None or not error.gone:
-                raise
-            raise CommitInDoubt(str(error), partial(self._is_kept, number[0])) from error
 
     def _is_kept(self, number: str | None) -> bool:
         """Whether a transaction was committed, by its number; one without a number wrote nothing."""
@@ -362,14 +347,14 @@ class PostgresStore(Database):
                 rows = run(server, sql, parameters)
             yield server, rows
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
+    def each(self, sql: str, values: Any = ()) -> Iterator[StoredRow]:
         if self.held is not None:
-            yield from _some_at_a_time(self.held, sql, parameters)
+            yield from _some_at_a_time(self.held, sql, values)
             return
         with self.borrowed() as server:
             run(server, "BEGIN")
             try:
-                yield from _some_at_a_time(server, sql, parameters)
+                yield from _some_at_a_time(server, sql, values)
             finally:
                 with suppress(ServerError):
                     run(server, "ROLLBACK")
@@ -379,8 +364,8 @@ class PostgresStore(Database):
         self._engine.dispose()
 
 
-def _some_at_a_time(server: ServerConnection, sql: str, parameters: Parameters) -> Iterator[PostgresRow]:
-    run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", parameters)
+def _some_at_a_time(server: ServerConnection, sql: str, values: Any) -> Iterator[PostgresRow]:
+    run(server, f"DECLARE every NO SCROLL CURSOR FOR {sql}", values)
     while rows := run(server, f"FETCH {ROWS_AT_A_TIME} FROM every").fetchall():
         yield from rows
     run(server, "CLOSE every")
@@ -419,10 +404,6 @@ def explained(error: ServerError, place: str) -> StoreError:
     if error.gone:
         return StoreError(f"{begun(place)} can't be reached. Start it, or check COURTROOM_DATABASE; the log has more.")
     return StoreError(f"{begun(place)} can't be used: {said}. The log has more.")
-
-
-def _state(server: ServerConnection) -> object:
-    return server.connection.dbapi_connection.info.transaction_status  # type: ignore[union-attr]
 
 
 @lru_cache(maxsize=1000)

@@ -17,6 +17,7 @@ BEFORE = 22
 OURS = frozenset({"runs", "answers"})
 FOLDER = Path(__file__).parent
 TABLES = (FOLDER / "tables.sql").read_text(encoding="utf-8")
+NAMES = sorted(re.findall(r"CREATE TABLE (\w+)", TABLES))
 _, *_PARTS = re.split(r"^-- Revision (\d{4})$", (FOLDER / "revisions.sql").read_text(encoding="utf-8"), flags=re.M)
 REVISIONS = dict(zip(_PARTS[::2], _PARTS[1::2], strict=True))
 """What changes the tables of an older store, by number."""
@@ -108,17 +109,12 @@ def _run(db: StoreConnection, statements: str, *, on_postgres: bool) -> None:
         db.execute(statement)
 
 
-def names_of_tables() -> str:
-    return " ".join(sorted(re.findall(r"CREATE TABLE (\w+)", TABLES)))
-
-
 def columns_of_tables() -> dict[str, dict[str, str]]:
     """Return the columns of each table, with their types as SQLite has them."""
     with closing(sqlite3.connect(":memory:")) as db:
         db.executescript(TABLES)
         return {
-            table: {name: kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})")}
-            for table in names_of_tables().split()
+            table: {name: kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})")} for table in NAMES
         }
 
 
@@ -132,5 +128,5 @@ def sign(db: StoreConnection) -> None:
     """Put on record which program writes this store, so that an older one can name it, and which tables the store has."""
     db.execute(
         "INSERT INTO written_by (version, revision, tables, first) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (__version__, REVISION, names_of_tables(), time.time()),
+        (__version__, REVISION, " ".join(NAMES), time.time()),
     )

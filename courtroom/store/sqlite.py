@@ -11,12 +11,13 @@ import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from courtroom.errors import StoreError
 from courtroom.language import N_
-from courtroom.store.connection import Parameters, StoreConnection, StoredRow
+from courtroom.store.connection import StoreConnection, StoredRow
 from courtroom.store.database import Database
 from courtroom.store.schema import REVISION, create, is_current, is_signed, sign, upgrade
 
@@ -67,13 +68,25 @@ class SqliteStore(Database):
 
     def __init__(self, at: Path) -> None:
         self._path = path = at
-        self.place = str(path)
+        folder, self.place = path.parent, str(path)
         self._local = threading.local()
         self._open: set[sqlite3.Connection] = set()
-        make_folder(path.parent)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            said = f"{folder} can't be a folder, as there is a file. Move the file away, {ELSEWHERE}."
+            raise StoreError(said) from error
+        except OSError as error:
+            raise StoreError(f"{folder} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
         try:
             if not check(path):
-                self._bring_up()
+                with self.transaction() as db:  # all of it or nothing, also for who dies in it
+                    names = _tables(self.connection)
+                    if not names:
+                        create(db, on_postgres=False)
+                    elif not is_current(db, names, self.place):  # no other process was faster
+                        copy(path, path.with_name(f"{path.name}.before-{REVISION}.bak"))
+                        upgrade(db, names, on_postgres=False)
             if not is_signed(self.connection):
                 with self.transaction() as db:
                     sign(db)
@@ -134,8 +147,8 @@ class SqliteStore(Database):
         finally:
             connection.execute("ROLLBACK")
 
-    def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
-        return iter(self.connection.execute(sql, parameters))
+    def each(self, sql: str, values: Any = ()) -> Iterator[StoredRow]:
+        return iter(self.connection.execute(sql, values))
 
     def close(self) -> None:
         for connection in list(self._open):
@@ -147,16 +160,6 @@ class SqliteStore(Database):
         """A thread has: a browser's every click may begin one, and its files would stay open."""
         connection.close()
         self._open.discard(connection)
-
-    def _bring_up(self) -> None:
-        """Make the tables, or change those of an older store, in one transaction: who dies in it changes nothing."""
-        with self.transaction() as db:
-            names = _tables(self.connection)
-            if not names:
-                create(db, on_postgres=False)
-            elif not is_current(db, names, self.place):  # no other process was faster
-                copy(self._path, self._path.with_name(f"{self._path.name}.before-{REVISION}.bak"))
-                upgrade(db, names, on_postgres=False)
 
 
 def _into_wal(connection: sqlite3.Connection) -> None:
@@ -170,16 +173,6 @@ def _into_wal(connection: sqlite3.Connection) -> None:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
                 raise
             time.sleep(0.01)
-
-
-def make_folder(folder: Path) -> None:
-    """Make the folder in which everything is kept."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError) as error:
-        raise StoreError(f"{folder} can't be a folder, as there is a file. Move the file away, {ELSEWHERE}.") from error
-    except OSError as error:
-        raise StoreError(f"{folder} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
 
 
 def check(path: Path, *, thorough: bool = True) -> bool:
@@ -201,15 +194,12 @@ def check(path: Path, *, thorough: bool = True) -> bool:
         raise StoreError(f"{path} can't be read: permission denied. Allow it, {ELSEWHERE}.")
     with closing(sqlite3.connect(path, timeout=30)) as db:
         try:
-            db.execute("PRAGMA user_version")
+            names = _tables(db)
         except sqlite3.DatabaseError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
-            raise StoreError(
-                f"{path} is not a SQLite file, or its first bytes are damaged; {BACKUP}, {ELSEWHERE}."
-            ) from error
-        try:
-            names = _tables(db)
+            why = f"{path} is not a SQLite file, or its first bytes are damaged; {BACKUP}, {ELSEWHERE}."
+            raise StoreError(why) from error
         except UnicodeDecodeError as error:  # SQLite's own message names a table whose name is no text any more
             raise damaged(path) from error
         current = is_current(db, names, str(path))
@@ -237,9 +227,8 @@ def _demand_no_restore(path: Path) -> None:
             with FileLock(folder / LOCK, timeout=0):
                 continue  # a process that was killed has left it
         except Timeout as error:
-            raise StoreError(
-                f"A backup is being put back into {path.parent}. Begin again when that is done."
-            ) from error
+            why = f"A backup is being put back into {path.parent}. Begin again when that is done."
+            raise StoreError(why) from error
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import copy_context
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -70,8 +69,9 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._ending = False
         self._closed = False
-        self._listeners: list[Callable[[str], None]] = []
         self.trouble = ""
+        self.notify: Callable[[str], object] = lambda trouble: None
+        """Called in the writer's thread each time that `trouble` changes."""
 
     def put(self, write: Callable[[], T], lock: StoreLock | None = None) -> Future[T]:
         """Do a write after those before it. The future can't be cancelled: what was put in is written. `lock`: of what
@@ -83,7 +83,7 @@ class Writer:
                 raise RuntimeError("the writer is closed")
             if self._thread is None:
                 self._thread = threading.Thread(
-                    target=for_server(copy_context()).run, args=(self._work,), name="courtroom-writer", daemon=True
+                    target=for_server().run, args=(self._work,), name="courtroom-writer", daemon=True
                 )
                 self._thread.start()
             self._queue.append((write, lock, done))
@@ -106,10 +106,6 @@ class Writer:
         while not done.done() and not self.trouble:
             await asyncio.wait([asyncio.wrap_future(done)], timeout=LOOK_S)
 
-    def listen(self, notify: Callable[[str], None]) -> None:
-        """Have somebody notified, in the writer's thread, each time that `trouble` changes."""
-        self._listeners.append(notify)
-
     def end(self) -> None:
         """Hold nothing any more: what the disk does not take at once is given up, with its error."""
         with self._some:
@@ -128,7 +124,12 @@ class Writer:
 
     def _work(self) -> None:
         most = MAX_WRITES_AT_ONCE
-        while some := self._wait(most):
+        while True:
+            with self._some:
+                self._some.wait_for(lambda: self._queue or self._closed)
+                some = [*islice(self._queue, most)]
+            if not some:  # and there will be none any more
+                return
             began = time.monotonic()
             try:
                 results = self._written([(write, lock) for write, lock, _ in some])
@@ -191,17 +192,10 @@ class Writer:
             raise
         return results
 
-    def _wait(self, most: int) -> list[tuple[Callable[[], Any], StoreLock | None, Future[Any]]]:
-        """Wait for writes, and give the first ones; none when there will be none any more."""
-        with self._some:
-            self._some.wait_for(lambda: self._queue or self._closed)
-            return [*islice(self._queue, most)]
-
     def _report(self, why: str, error: Exception | None = None) -> None:
         if why == self.trouble:
             return
         self.trouble = why
         if error is not None:
             log.warning("writes are held: %s", error)
-        for text in self._listeners:
-            text(why)
+        self.notify(why)

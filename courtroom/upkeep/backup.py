@@ -51,11 +51,18 @@ def _all(source: Database, target: Database, progress: Progress) -> Mapping[str,
         moved = {table: _copied(source, target, table, kinds, progress) for table, kinds in tables.items()}
         for table, kinds in tables.items():
             if _digest(source, table, kinds) != _digest(target, table, kinds):
-                raise StoreError(
-                    f"The rows of {table} came to {target.place} otherwise than they were. Nothing was kept there."
-                )
+                why = f"The rows of {table} came to {target.place} otherwise than they were. Nothing was kept there."
+                raise StoreError(why)
         if target.name == "PostgreSQL":
-            _number_on(target)
+            numbered = target.execute(
+                "SELECT table_name, column_name FROM information_schema.columns"
+                " WHERE table_schema = current_schema() AND is_identity = 'YES'"
+            )
+            for table, column in numbered.fetchall():
+                target.execute(
+                    f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))"
+                    f" FROM {table} HAVING count(*) > 0"
+                )
     return moved
 
 
@@ -101,18 +108,6 @@ def _digest(database: Database, table: str, columns: Iterable[str]) -> tuple[int
     return count, whole % 2**256
 
 
-def _number_on(target: Database) -> None:
-    numbered = target.execute(
-        "SELECT table_name, column_name FROM information_schema.columns"
-        " WHERE table_schema = current_schema() AND is_identity = 'YES'"
-    )
-    for table, column in numbered.fetchall():
-        target.execute(
-            f"SELECT setval(pg_get_serial_sequence('{table}', '{column}'), max({column}))"
-            f" FROM {table} HAVING count(*) > 0"
-        )
-
-
 STORE = "courtroom.sqlite"
 MOST_FILES = 1_000_000
 MOST_TIMES = 1_100
@@ -135,21 +130,25 @@ def write(settings: Settings, to: Path, progress: Progress = lambda table, done:
         to.parent.mkdir(parents=True, exist_ok=True)
         with _folder(to.parent, ".backup-") as folder:
             store, part = folder / STORE, folder / to.name
-            _copy(settings, store, progress)
+            if isinstance(settings.database, Path):
+                copy(settings.sqlite, store)
+            else:  # as it was at one moment, while others write to it
+                with closing(open_store(settings.database)) as old, closing(open_store(store)) as new, old.snapshot():
+                    _all(old, new, progress)
             # After the store: a medium is there before any row names it.
-            count = 1
+            count, media = 1, media_of(settings)
             with zipfile.ZipFile(part, "w", strict_timestamps=False) as archive:
                 archive.write(store, STORE, zipfile.ZIP_DEFLATED)
-                for name, content in _beside(settings):
-                    archive.writestr(name, content)
-                    count += 1
+                for name in media.names():
+                    if _MEMBER.fullmatch(member := f"media/{name}") and (content := media.read(name)) is not None:
+                        archive.writestr(member, content)
+                        count += 1
             store.unlink()
             _verify(part, folder / "again")
             os.replace(part, to)
     except OSError as error:
-        raise StoreError(
-            f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
-        ) from error
+        why = f"{to} can't be written: {error.strerror or error}. Make room, or name another file."
+        raise StoreError(why) from error
     except FAILURES as error:
         raise explained(error, settings.database) from error
     return count
@@ -180,9 +179,8 @@ def restore(settings: Settings, source: Path) -> int:
     except FileExistsError as error:
         raise taken from error
     except OSError as error:
-        raise StoreError(
-            f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
-        ) from error
+        why = f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
+        raise StoreError(why) from error
     return count
 
 
@@ -212,22 +210,6 @@ def _folder(within: Path, prefix: str) -> Iterator[Path]:
             stack.callback(shutil.rmtree, folder, ignore_errors=True)  # while it is still locked
             making.unlink()
         yield folder
-
-
-def _copy(settings: Settings, to: Path, progress: Progress) -> None:
-    """The store as it was at one moment, as a SQLite file; others write to it meanwhile."""
-    if isinstance(settings.database, Path):
-        copy(settings.sqlite, to)
-        return
-    with closing(open_store(settings.database)) as source, closing(open_store(to)) as target, source.snapshot():
-        _all(source, target, progress)
-
-
-def _beside(settings: Settings) -> Iterator[tuple[str, bytes]]:
-    media = media_of(settings)
-    for name in media.names():
-        if _MEMBER.fullmatch(member := f"media/{name}") and (content := media.read(name)) is not None:
-            yield member, content
 
 
 def _put_back_media(settings: Settings, folder: Path) -> None:

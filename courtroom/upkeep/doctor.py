@@ -13,7 +13,6 @@ from contextlib import closing, suppress
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import chain
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -28,9 +27,6 @@ from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import BACKUP, check, damages, explained
 from courtroom.upkeep import stored_rows
 from courtroom.upkeep.health import CheckResult, Progress, fine, mended, wrong
-
-if TYPE_CHECKING:
-    from packaging.requirements import Requirement
 
 
 def examine(
@@ -49,7 +45,8 @@ def examine(
     with closing(Courthouse(settings)) as house:
         yield from stored_rows.readable(house, mend, progress)
         yield from stored_rows.belonging(house, mend, progress)
-        yield from found_out(house)
+        for model, found in house.capabilities.found().items():
+            yield fine(f"model: {model}", f"Found out: it {in_words(found)}. `courtroom models forget` forgets it.")
         try:
             yield from whole(house, mend)
         except MediaError as error:  # the storage does not answer
@@ -70,21 +67,19 @@ def libraries() -> Iterator[CheckResult]:
     except PackageNotFoundError:
         yield wrong("libraries", "Courtroom is not installed as a package. Use `pip install -r requirements.txt`.")
         return
-    wanted = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
-    bad = [text for one in wanted if (text := _library(one))]
+    wanted, bad = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})], list[str]()
+    for one in wanted:
+        try:
+            there = version(one.name)
+        except PackageNotFoundError:
+            bad.append(f"{one.name} is not installed")
+            continue
+        if not one.specifier.contains(there, prereleases=True):
+            bad.append(f"{one.name} {there} is installed, {one.specifier} is needed")
     if bad:
         yield wrong("libraries", f"{'; '.join(bad)}. Use `pip install -r requirements.txt`.")
     else:
         yield fine("libraries", f"All {len(wanted)} are installed in a version that fits.")
-
-
-def _library(requirement: Requirement) -> str:
-    try:
-        there = version(requirement.name)
-    except PackageNotFoundError:
-        return f"{requirement.name} is not installed"
-    fits = requirement.specifier.contains(there, prereleases=True)
-    return "" if fits else f"{requirement.name} {there} is installed, {requirement.specifier} is needed"
 
 
 def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
@@ -150,7 +145,13 @@ def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -
 def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
     import httpx  # only for whoever asks the doctor
 
-    shown, about = _without_password(url), f"server: {name}"
+    about = f"server: {name}"
+    try:
+        parts = urlsplit(url)
+        at = f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname or ""
+        shown = f"{parts.scheme}://{at}{parts.path}"  # without a password
+    except ValueError:
+        shown = "The address"
     try:
         status = httpx.get(url, headers=dict(headers), timeout=WAIT_S, follow_redirects=False).status_code
     except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
@@ -163,16 +164,6 @@ def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
     return fine(about, f"{shown} answers ({status}).")
 
 
-def _without_password(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-        at = f"{host}:{parts.port}" if parts.port else host
-    except ValueError:
-        return "The address"
-    return f"{parts.scheme}://{at}{parts.path}"
-
-
 ABOUT = "store"
 CURRENT = fine("schema", f"The store has revision {REVISION}, as this version writes it.")
 RECOVER = "or save what can be read with `sqlite3 FILE .recover`"
@@ -181,7 +172,15 @@ RECOVER = "or save what can be read with `sqlite3 FILE .recover`"
 def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     """Nothing is written but to mend an index, or to bring an older store up to this version."""
     if isinstance(settings.database, SecretStr):
-        yield from _server(settings.database)
+        try:
+            database = open_store(settings.database)
+        except StoreError as error:  # it is told as the app tells it
+            yield wrong(ABOUT, str(error))
+            return
+        version = database.row("SELECT current_setting('server_version')")[0]
+        yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
+        yield CURRENT
+        database.close()
         return
     path = settings.sqlite
     try:
@@ -224,25 +223,6 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
             f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store "
             "is copied and brought up to date. The rest can be checked then.",
         )
-
-
-def _server(address: SecretStr) -> Iterator[CheckResult]:
-    """A database that does not answer, or holds something else, is reported as it is when the app opens it."""
-    try:
-        database = open_store(address)
-    except StoreError as error:
-        yield wrong(ABOUT, str(error))
-        return
-    version = database.row("SELECT current_setting('server_version')")[0]
-    yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
-    yield CURRENT
-    database.close()
-
-
-def found_out(house: Courthouse) -> Iterator[CheckResult]:
-    """Tell what was found out of models and their servers, which holds until it is forgotten."""
-    for model, findings in house.capabilities.found().items():
-        yield fine(f"model: {model}", f"Found out: it {in_words(findings)}. `courtroom models forget` forgets it.")
 
 
 def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:

@@ -92,7 +92,7 @@ async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) ->
         try:
             word = random.Random(spec.id).choice(("walnut", "harbour", "violet", "copper"))
             short = f"The code word is {word}. Which is the code word?"
-            yield await _schema(model, spec, short, word)
+            yield await _schema(model, spec, short)
             yield await _stream(model, spec, short)
             yield await _picture(model, spec, media)
             yield await _long(model, spec, word, long)
@@ -100,7 +100,7 @@ async def trials(spec: ModelSpec, connections: Connections, long: int = LONG) ->
             await model.close()
 
 
-async def _schema(model: ModelPool, spec: ModelSpec, text: str, word: str) -> ModelTrial:
+async def _schema(model: ModelPool, spec: ModelSpec, text: str) -> ModelTrial:
     """The first question of all: an error that has nothing to do with the schema is an error of every question."""
     try:
         reply = await model.answer(_request(spec, FindCodeWord(), text, structured="yes"))

@@ -83,8 +83,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
 def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
     """Each row is read as the app reads it; what can't be is set aside in a JSON file beside the store."""
     for table, (name, parse) in READERS.items():
-        count, bad_ones = 0, 0
-        bad: list[tuple[StoredRow, Unreadable]] = []
+        count, bad = 0, list[tuple[StoredRow, Unreadable]]()
         for row in house.database.each(f"SELECT {house.database.row_key} AS rowid_, * FROM {table}"):
             if count % STEP == 0:
                 progress(f"rows: {table}", count)
@@ -92,23 +91,24 @@ def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Chec
             try:
                 read(table, row[name], partial(parse, house, _plain(row)))
             except Unreadable as error:
-                bad_ones += 1
-                if mend or bad_ones <= SHOWN:
-                    bad.append((row, error))
+                bad.append((row, error))
         if not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
             continue
         text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
-        text += f"; and {bad_ones - SHOWN} more" if bad_ones > SHOWN else ""
+        text += f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
         if not mend:
-            said = f"{bad_ones} of {count:,} can't be read ({text}). "
+            said = f"{len(bad)} of {count:,} can't be read ({text}). "
             yield wrong(f"rows: {table}", f"{said}Use --mend to set them aside, or put a backup in place.")
             continue
         aside = [(table, row, str(error.why)) for row, error in bad]
         if table == "runs":
-            aside += [("events", row, "its run was set aside") for one, _ in bad for row in _events(house, one["id"])]
+            events = f"SELECT {house.database.row_key} AS rowid_, * FROM events WHERE run = ?"
+            for run, _ in bad:
+                rows = house.database.execute(events, (run["id"],))
+                aside += [("events", row, "its run was set aside") for row in rows]
         to = set_aside(house, aside)
-        yield mended(f"rows: {table}", f"{bad_ones} of {count:,} could not be read ({text}); they are in {to} now.")
+        yield mended(f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({text}); they are in {to} now.")
 
 
 def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
@@ -163,11 +163,6 @@ def set_aside(house: Courthouse, rows: list[tuple[str, StoredRow, str]]) -> Path
                     (row["id"], row["collection"]),
                 )
     return to
-
-
-def _events(house: Courthouse, run: str) -> list[StoredRow]:
-    sql = f"SELECT {house.database.row_key} AS rowid_, * FROM events WHERE run = ?"
-    return house.database.execute(sql, (run,)).fetchall()
 
 
 def _plain(row: StoredRow) -> dict[str, Any]:
