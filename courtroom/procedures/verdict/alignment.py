@@ -1,7 +1,7 @@
 """Expert alignment: a supervised set, and preference pairs through a reflection model's advice (VERDICT, section 3.3)."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any, Literal
 
@@ -165,10 +165,6 @@ def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[First
     return found.values()
 
 
-def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
-    return DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=tuple(drafts))
-
-
 def supervised(record: Record, answers: AnswerStore) -> str:
     """D_train as JSONL in TRL's conversational form: `messages` with the assistant's answer last."""
     return lines(
@@ -261,6 +257,8 @@ ALIGNMENT = Procedure(
         parts="first drafts with a known judgment",
         none="There is no VERDICT run with a first draft and a known judgment. Hear some cases first.",
         read=first_drafts,
-        batch=batch,
+        batch=lambda drafts: DraftBatch(
+            id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=tuple(drafts)
+        ),
     ),
 )

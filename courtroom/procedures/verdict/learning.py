@@ -48,8 +48,6 @@ async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
     taken = Snapshot.model_validate(frozen.record)
     if not (taken.standards or taken.directives):
         court.note("empty-memory", EMPTY)
-    at = taken.at
-
     charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
     wanted = {
         "text": case.facts,
@@ -57,16 +55,15 @@ async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
         **{name: getattr(setup, name) for name in ("tau", "seeds", "hops", "weights", "topo")},
         "exclude": (standard_of(case),),
         "exclude_facts": case.facts,
-        "at": at,
+        "at": taken.at,
     }
 
     async def best(collection: str, k: int) -> tuple[Hit, ...]:
-        query = Recall.model_validate({**wanted, "collection": collection, "k": k}) if k else None
-        return await court.retrieve(collection, query) if query else ()
+        query = {**wanted, "collection": collection, "k": k}
+        return await court.retrieve(collection, Recall.model_validate(query)) if k else ()
 
     standards = await best("standards", setup.precedents)
-    directives = await best("directives", setup.directives) if setup.directs else ()
-    return Recollection(standards, directives)
+    return Recollection(standards, await best("directives", setup.directives if setup.directs else 0))
 
 
 def standard_of(case: CriminalCase) -> str:
@@ -168,8 +165,7 @@ async def confidence(court: Hearing, trajectory: Trajectory, standard: Standard,
 async def induce(court: Hearing, standard: Standard) -> None:
     """Phase A: B new standards of one label become a coarse directive."""
     knobs = court.setup.learning
-    hits = await court.retrieve("due-induction", Due(phase="induction", of=standard.id, count=knobs.batch))
-    if not hits:
+    if not (hits := await court.retrieve("due-induction", Due(phase="induction", of=standard.id, count=knobs.batch))):
         return
     batch = units(Standard, hits)
     anchor, charges = shared_anchor(batch), standard.gold.charges
@@ -231,28 +227,19 @@ async def refine(court: Hearing, standard: Standard) -> None:
 async def merge(court: Hearing) -> None:
     """Phase C, consolidation: near-duplicates in one, their confidences summed and clipped (Eq. 8)."""
     knobs = court.setup.learning
-    hits = await court.retrieve("due-merge", Due(phase="merge", threshold=knobs.alike))
-    if not hits:
+    if not (hits := await court.retrieve("due-merge", Due(phase="merge", threshold=knobs.alike))):
         return
     cluster = units(Directive, hits)
-    first = cluster[0]
-    task = tasks.Consolidate(
-        language=first.language,
-        anchor=first.anchor,
-        charges=first.charges,
-        directives=tuple(one.text for one in cluster),
-    )
-    answer = await court.ask(court.member("meta"), task)
-    merged = Directive(
-        id=named(first.anchor, (one.id for one in cluster)),
-        text=answer.directive,
-        language=first.language,
-        confidence=merged_confidence((one.confidence for one in cluster), knobs.most),
-        supporting=tuple(dict.fromkeys(name for one in cluster for name in one.supporting)),
-        contrasting=tuple(dict.fromkeys(name for one in cluster for name in one.contrasting)),
-        anchor=first.anchor,
-        charges=first.charges,
-    )
+    first, texts = cluster[0], tuple(one.text for one in cluster)
+    task = tasks.Consolidate(language=first.language, anchor=first.anchor, charges=first.charges, directives=texts)
+    made: dict[str, Any] = {
+        "id": named(first.anchor, (one.id for one in cluster)),
+        "text": (await court.ask(court.member("meta"), task)).directive,
+        "confidence": merged_confidence((one.confidence for one in cluster), knobs.most),
+        "supporting": tuple(dict.fromkeys(name for one in cluster for name in one.supporting)),
+        "contrasting": tuple(dict.fromkeys(name for one in cluster for name in one.contrasting)),
+    }
+    merged = first.model_copy(update=made)
     gone = tuple(Remove(collection="directives", id=one.id) for one in cluster)
     put = Put(collection="directives", record=merged.model_dump(mode="json"))
     await court.learn("merge", Lesson(phase="merge", why=f"{len(cluster)} directives said the same.", ops=(*gone, put)))
