@@ -42,10 +42,8 @@ def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | N
             continue
         wrong = list(mistakes(procedure))
         if procedure.name in found:
-            taken = found[procedure.name].title
-            wrong.append(
-                f"{file_of(procedure)}: the name “{procedure.name}” is taken by {taken}. Choose another `name`."
-            )
+            text = f"the name “{procedure.name}” is taken by {found[procedure.name].title}. Choose another `name`."
+            wrong.append(f"{file_of(procedure)}: {text}")
         for task, method in procedure.offline.items():
             for other in (one for one in found.values() if one.offline.get(task, method) is not method):
                 text = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
@@ -69,7 +67,10 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     unfinished = [task for task in procedure.tasks if not _complete(task)]
     for task in unfinished:
         yield f"{source_of(task)}: {task.__name__} lacks a name, a title or its answer. Write `class {task.__name__}(Task[Answer])` with `name` and `title`."
-    yield from _offline(procedure, file)
+    for name in (task.__name__ for task in procedure.tasks if task not in procedure.offline):
+        yield f"{file}: the offline model has no answer to {name}. Add `{name}: function` to `offline`."
+    for task in (one for one in procedure.offline if one not in procedure.tasks):
+        yield f"{file}: `offline` answers {task.__name__}, which is not among `tasks`. Add it there, or take it out."
     for task in (one.task for one in procedure.peers if one.task not in procedure.tasks):
         yield f"{file}: `peers` names {task.__name__}, which is not among `tasks`. Add it there, or take it out."
     if not unfinished:
@@ -102,16 +103,6 @@ def _doubled(procedure: Procedure) -> Iterator[str]:
         names = Counter(getattr(one, by) for one in getattr(procedure, what) if what != "tasks" or _complete(one))
         for name in (name for name, number in names.items() if number > 1):
             yield f"two of the {what} are named “{name}”. Rename one."
-
-
-def _offline(procedure: Procedure, file: str) -> Iterator[str]:
-    for task in procedure.tasks:
-        if task not in procedure.offline:
-            name = task.__name__
-            yield f"{file}: the offline model has no answer to {name}. Add `{name}: function` to `offline`."
-    for task in procedure.offline:
-        if task not in procedure.tasks:
-            yield f"{file}: `offline` answers {task.__name__}, which is not among `tasks`. Add it there, or take it out."
 
 
 def _presets(procedure: Procedure, file: str) -> Iterator[str]:

@@ -47,10 +47,8 @@ class LabelTrial:
 
 def passages(case: LabelledTask, text: str, second: str) -> tuple[tasks.Passage, ...]:
     """A text, or both of a pair, with what the task calls them, each name on one line."""
-    texts = (text, second) if second else (text,)
-    return tuple(
-        tasks.Passage(name=" ".join(name.split()), text=one) for name, one in zip(case.names, texts, strict=False)
-    )
+    texts, names = (text, second) if second else (text,), (" ".join(name.split()) for name in case.names)
+    return tuple(tasks.Passage(name=name, text=one) for name, one in zip(names, texts, strict=False))
 
 
 def cut(argument: str, words: int) -> str:
@@ -95,12 +93,16 @@ async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) ->
 
 async def found(court: Session, item: Labelled, label: str | None, number: int) -> tuple[Hit, ...]:
     """Examples of one label, or of any: the nearest by cosine, or drawn at random."""
-    case, name = court.case, f"similar-{item.id}-{number}"
-    wanted: dict[str, Any] = {"collection": "examples", "text": item.whole, "k": court.setup.shots}
-    wanted |= {"under": case.under(label), "exclude": case.itself(item)}
+    name, wanted = f"similar-{item.id}-{number}", examples(court, item, label, court.setup.shots)
     if court.setup.cases_by == "random":
         return await court.retrieve(name, Draw(**wanted, seed=f"{court.seed}/{name}"))
     return await court.retrieve(name, Search(**wanted, itself=False))
+
+
+def examples(court: Session, item: Labelled, label: str | None, k: int) -> dict[str, Any]:
+    """What is looked for: so many examples of a label, or of any, other than the text itself."""
+    within = {"under": court.case.under(label), "exclude": court.case.itself(item)}
+    return {"collection": "examples", "text": item.whole, "k": k, **within}
 
 
 async def explained(court: Session, item: Labelled, step: str, hit: Hit) -> tasks.Similar:
@@ -200,15 +202,7 @@ def result(made: Decision) -> dict[str, Any]:
 async def by_nearest(court: Session, item: Labelled) -> Decision:
     """The label with the most likeness among the k nearest texts; the one seat on the bench casts the vote. A text counts by its
     cosine, and one that is unlike counts nothing. The text itself, and copies of it, are not among them."""
-    case = court.case
-    query = Search(
-        collection="examples",
-        text=item.whole,
-        k=court.setup.neighbours,
-        under=case.under(None),
-        exclude=case.itself(item),
-        itself=False,
-    )
+    query = Search(**examples(court, item, None, court.setup.neighbours), itself=False)
     hits = await court.retrieve(f"nearest-{item.id}", query)
     likeness: dict[str, float] = {}
     for hit in hits:
@@ -222,7 +216,7 @@ async def by_nearest(court: Session, item: Labelled) -> Decision:
     own = [hit.similarity for hit in hits if hit.record["label"] == label]
     reason = f"{len(own)} of the {len(hits)} nearest texts have this label; the nearest of them has a likeness of {own[0]:.2f}."
     court.vote(seat, label, (reason,), on=item.id)
-    court.tally(case.labels, consensus=0.5, on=item.id)
+    court.tally(court.case.labels, consensus=0.5, on=item.id)
     return Decision(item, label, reason, {label: 1})
 
 

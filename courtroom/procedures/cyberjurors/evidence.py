@@ -23,9 +23,8 @@ _RANK = {"high": 0, "medium": 1, "low": 2}
 
 async def examine(court: Hearing, eye: Member) -> tasks.Examination:
     """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
-    focus = await court.ask(
-        eye, tasks.ExtractFocus(case=court.case, rules=told_rules(court), persona=coloured(court, eye))
-    )
+    task = tasks.ExtractFocus(case=court.case, rules=told_rules(court), persona=coloured(court, eye))
+    focus = await court.ask(eye, task)
     grounded = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
     buyer, seller = (clues if clues is None else clues[0] for clues in grounded)
     if buyer is None or seller is None:
@@ -43,9 +42,9 @@ async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Sid
     left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[tasks.Clue] = []
     unseen: list[str] = []
-    for number in range(1, setup.pieces + 1):
-        if not left:
-            break
+    turns = min(setup.pieces, len(left))
+    for number in range(1, turns + 1):
+        chosen = left[0]
         if len(left) > 1:
             task = tasks.SelectEvidence(
                 language=court.case.language,
@@ -58,11 +57,8 @@ async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Sid
             )
             selection = await court.ask(eye, task, f"{side}-{number}")
             chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
-        else:
-            chosen = left[0]
         left.remove(chosen)
-        more = bool(left) and number < setup.pieces
-        clue = await look_at(court, eye, focus, chosen, tuple(clues), f"{side}-{number}", more=more)
+        clue = await look_at(court, eye, focus, chosen, tuple(clues), f"{side}-{number}", more=number < turns)
         if clue is None:
             unseen.append(chosen.id)
             continue

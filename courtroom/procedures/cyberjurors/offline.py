@@ -204,19 +204,14 @@ def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
     balanced = balance(case, (*task.buyer, *task.seller), None)
     weightiest = max(balanced, key=lambda c: abs(c.weight), default=None)
     root = CUE_BY_NAME[weightiest.kind].words(language) if weightiest else said(language, "none")
-    named = {side: points(case, side, balanced)[:4] for side in SIDES}
+    pro, con = (points(case, side, balanced)[:4] for side in SIDES)
     buyer, seller = (tuple(clue.evidence_id for clue in clues) for clues in (task.buyer, task.seller))
+    insights = said(language, "not-seen")
     return tasks.Analysis(
         dispute_root_cause=said(language, "root", root=root),
-        buyer_position=tasks.BuyerPosition(
-            main_complaint=focus.buyer_core_claim, key_evidence=buyer, strengths=named["buyer"]
-        ),
-        seller_position=tasks.SellerPosition(
-            main_defense=focus.seller_core_claim, key_evidence=seller, strengths=named["seller"]
-        ),
-        conflict_focus=tasks.ConflictFocus(
-            core_disagreement=focus.dispute_focus, visual_evidence_insights=said(language, "not-seen")
-        ),
+        buyer_position=tasks.BuyerPosition(main_complaint=focus.buyer_core_claim, key_evidence=buyer, strengths=pro),
+        seller_position=tasks.SellerPosition(main_defense=focus.seller_core_claim, key_evidence=seller, strengths=con),
+        conflict_focus=tasks.ConflictFocus(core_disagreement=focus.dispute_focus, visual_evidence_insights=insights),
     )
 
 

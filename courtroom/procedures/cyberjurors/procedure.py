@@ -149,9 +149,8 @@ async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
     if not setup.recalls:
         return {}
     await court.stage("Precedents", "precedents")
-    norms = tuple(
-        dict.fromkeys(norm for hit in await closest(court, Filter(with_norms=True)) for norm in hit.record["norms"])
-    )
+    hits = await closest(court, Filter(with_norms=True))
+    norms = tuple(dict.fromkeys(norm for hit in hits for norm in hit.record["norms"]))
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:
@@ -242,15 +241,15 @@ def majority(
     buyer, seller = tally.counts["buyer"], tally.counts["seller"]
     outcome = tie if buyer == seller else "seller" if seller > buyer else "buyer"
     reasons = [reason for opinion in opinions.values() if opinion.verdict == outcome for reason in opinion.reasoning]
+    told = " ".join(reasons[:3])
+    if summary:
+        parts = summary.prevailing_orientation, summary.key_arguments, summary.debate_intensity
+        told = "\n\n".join(filter(None, parts))
     return Verdict(
         outcome=outcome,
         counts=tally.counts,
         abstained=tally.abstained,
-        summary="\n\n".join(
-            filter(None, (summary.prevailing_orientation, summary.key_arguments, summary.debate_intensity))
-        )
-        if summary
-        else " ".join(reasons[:3]),
+        summary=told,
         note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
         details=summary.model_dump(mode="json") if summary else {},
     )

@@ -204,11 +204,8 @@ class Analysis(Answer):
 @lru_cache(maxsize=256)
 def analysis_of(buyer: tuple[str, ...], seller: tuple[str, ...]) -> type[BaseModel]:
     """An analysis of these pieces of the two sides: of their evidence it names pieces, by their ids."""
-    fields: dict[str, Any] = {
-        "buyer_position": (_naming(BuyerPosition, buyer), ...),
-        "seller_position": (_naming(SellerPosition, seller), ...),
-    }
-    return create_model("Analysis", __base__=Analysis, **fields)
+    of_buyer, of_seller = _naming(BuyerPosition, buyer), _naming(SellerPosition, seller)
+    return create_model("Analysis", __base__=Analysis, buyer_position=(of_buyer, ...), seller_position=(of_seller, ...))
 
 
 def _naming(position: type[BaseModel], pieces: tuple[str, ...]) -> type[BaseModel]:

@@ -36,15 +36,20 @@ class DiscussionSetup(TalkSetup):
 
 def members(setup: DiscussionSetup) -> tuple[Member, ...]:
     """The speakers, and the clerk where turns are summed up."""
-    speakers = []
-    for seat in range(1, setup.speakers + 1):
-        again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
-        viewed = POINTS_OF_VIEW[place].name + (f" {again + 1}" if again else "")
-        name = viewed if setup.points_of_view else f"Speaker {seat}"
-        speakers.append(setup.seat(f"speaker-{seat}", "speaker", name))
+    seats = range(1, setup.speakers + 1)
+    speakers = [setup.seat(f"speaker-{seat}", "speaker", called(setup, seat)) for seat in seats]
     if setup.order != "summarised" or setup.turns == 1:
         return tuple(speakers)
     return (*speakers, setup.seat("clerk", "clerk", "Clerk"))
+
+
+def called(setup: DiscussionSetup, seat: int, *, chinese: bool = False) -> str:
+    """What a speaker is called: by its point of view where it has one, else by its seat."""
+    if not setup.points_of_view:
+        return f"发言人 {seat}" if chinese else f"Speaker {seat}"
+    again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+    view = POINTS_OF_VIEW[place]
+    return (view.chinese if chinese else view.name) + (f" {again + 1}" if again else "")
 
 
 Session = Court[Case, DiscussionSetup]
@@ -71,10 +76,8 @@ async def deliberate(court: Session) -> Verdict:
                 now = (*now, one) if one else now
         else:
             seen = said if court.setup.order == "simultaneous" else ()
-            spoken = await court.all(
-                speak(court, speaker, turn, seen, summary, proposals, counts) for speaker in speakers
-            )
-            now = tuple(one for one in spoken if one)
+            asked = (speak(court, speaker, turn, seen, summary, proposals, counts) for speaker in speakers)
+            now = tuple(one for one in await court.all(asked) if one)
         tally = court.tally(options, consensus=0.5)
         counts = dict(tally.counts)
         said = (*said, *now)
@@ -127,12 +130,7 @@ async def speak(
     counts: Mapping[str, int],
 ) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
-    again, place = divmod(speaker.seat - 1, len(POINTS_OF_VIEW))
-    viewed, name = court.setup.points_of_view, speaker.name
-    if court.case.language.startswith("zh"):
-        name = (
-            POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {speaker.seat}"
-        )
+    name = called(court.setup, speaker.seat, chinese=court.case.language.startswith("zh"))
     task = Speak(
         case=court.case,
         proposals=proposals,

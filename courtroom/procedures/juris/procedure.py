@@ -8,21 +8,20 @@ from typing import Any
 
 from courtroom.cases.labelled import Document
 from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court, chance
+from courtroom.engine.court import chance
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.summaries import grounding
 from courtroom.procedures.declared import declared
-from courtroom.procedures.juris.assessment import assess
+from courtroom.procedures.juris import tasks
+from courtroom.procedures.juris.assessment import Hearing, assess
 from courtroom.procedures.juris.baselines import without_jury
 from courtroom.procedures.juris.kept import added
 from courtroom.procedures.juris.offline import METHODS
 from courtroom.procedures.juris.setup import JurisSetup, members
-from courtroom.procedures.juris.tasks import CastBallot, Edit, Letter, NextSentence, ProposeLength, joined
+from courtroom.procedures.juris.tasks import Letter, joined
 from courtroom.procedures.juris.views import LETTERS, ballots, jurors, measures, summary
 from courtroom.text.words import sentences
-
-Hearing = Court[Document, JurisSetup]
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -38,9 +37,8 @@ async def deliberate(court: Hearing) -> Verdict:
         await court.stage(f"Sentence {step}", "sentence")
         sentence = await choose(court, step, target, tuple(accepted))
         if sentence is None:
-            court.note(
-                "short", f"No generator had a sentence after the {len(accepted)}. accepted one: the text ends there."
-            )
+            text = f"No generator had a sentence after the {len(accepted)}. accepted one: the text ends there."
+            court.note("short", text)
             break
         accepted.append(sentence)
     if not accepted:
@@ -57,12 +55,12 @@ async def length(court: Hearing) -> int:
     """N: the length that most jurors propose; of several, the one nearest the median, the shorter first; then the range."""
     jury, setup, longest = seated(court, 0), court.setup, len(sentences(court.case.text))
     told = (setup.truncated(1, court.case), setup.truncated(longest, court.case)) if setup.tell_target else None
-    proposals = await court.all(
-        court.ask(
-            juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=juror.seat, told=told)
-        )
-        for juror in jury
-    )
+
+    async def propose(juror: Member) -> tasks.Length:
+        task = tasks.ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=juror.seat, told=told)
+        return await court.ask(juror, task)
+
+    proposals = await court.all(map(propose, jury))
     proposed = [proposal.sentences for proposal in proposals if proposal is not None]
     court.needs(len(proposed), len(jury), "jurors proposed a length")
     wanted = most_proposed(proposed)
@@ -82,20 +80,19 @@ def most_proposed(proposed: Sequence[int]) -> int:
 async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ...]) -> str | None:
     """s_t: both generators propose (Eq. 1), the jury criticises and votes, the majority takes it (Eq. 2)."""
     letters: tuple[Letter, Letter] = ("A", "B")
-    candidates = await court.all(
-        court.ask(
-            one,
-            NextSentence(
-                document=court.case,
-                viewpoint=viewpoint(court, one),
-                accepted=accepted,
-                target=target,
-                letter=letter,
-                passages=court.setup.passages,
-            ),
+
+    async def candidate(one: Member, letter: Letter) -> tasks.Candidate:
+        task = tasks.NextSentence(
+            document=court.case,
+            viewpoint=viewpoint(court, one),
+            accepted=accepted,
+            target=target,
+            letter=letter,
+            passages=court.setup.passages,
         )
-        for one, letter in zip(court.panel("generator"), letters, strict=True)
-    )
+        return await court.ask(one, task)
+
+    candidates = await court.all(map(candidate, court.panel("generator"), letters))
     offered = {letter: one.sentence for letter, one in zip(letters, candidates, strict=True) if one is not None}
     if len(set(offered.values())) < len(letters):
         if offered:
@@ -105,7 +102,7 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
     async def ballot(juror: Member) -> None:
         order = in_order_by_lot(court.seed, step, juror.id) if court.setup.order == "lot" else letters
         first, second = (offered[letter] for letter in order)
-        task = CastBallot(
+        task = tasks.CastBallot(
             document=court.case,
             viewpoint=viewpoint(court, juror),
             accepted=accepted if court.setup.jurors_read_accepted else (),
@@ -145,9 +142,8 @@ def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied
 
 async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
     """S*: one pass by the chief editor; without a text that keeps to them the accepted sentences stay as they are."""
-    edited = await court.try_ask(
-        court.member("editor"), Edit(document=court.case, accepted=accepted, checked=court.setup.check_edit)
-    )
+    task = tasks.Edit(document=court.case, accepted=accepted, checked=court.setup.check_edit)
+    edited = await court.try_ask(court.member("editor"), task)
     if edited is None:
         text = "The chief editor gave no text that says what the jury accepted and nothing else"
         court.note("unedited", f"{text}: the accepted sentences stand as they are.")
@@ -206,5 +202,5 @@ JURIS = Procedure(
     members=members,
     deliberate=deliberate,
     at_most=at_most,
-    speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == NextSentence.name else None,
+    speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == tasks.NextSentence.name else None,
 )

@@ -93,9 +93,8 @@ def material(court: Hearing, trial: Trial | None = None) -> CriminalCase:
 async def read(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> None:
     """Junior and senior judge read the facts (stages I and VI)."""
     case = material(court, trial)
-    trial.information = await court.ask(
-        court.member("junior"), tasks.ExtractInformation(case=case, appeal=appeal), trial.step
-    )
+    reading = tasks.ExtractInformation(case=case, appeal=appeal)
+    trial.information = await court.ask(court.member("junior"), reading, trial.step)
     task = tasks.SummariseCase(case=case, appeal=appeal, information=trial.information)
     trial.summary = (await court.ask(court.member("senior"), task, trial.step)).summary
 
@@ -254,9 +253,8 @@ async def analyse(court: Hearing) -> Verdict:
     if not court.setup.alone:
         await court.stage("Information extraction", "extraction")
         analysis = await court.ask(court.member("junior"), tasks.AnalyseQuestion(case=material(court)))
-        issue = (
-            await court.ask(court.member("senior"), tasks.StateIssue(case=material(court), analysis=analysis))
-        ).issue
+        stating = tasks.StateIssue(case=material(court), analysis=analysis)
+        issue = (await court.ask(court.member("senior"), stating)).issue
     await court.stage("Retrieval", "retrieval")
     found = await look_up(court, issue or court.case.facts)
     tell_missing(court, found)

@@ -116,10 +116,9 @@ def weight(piece: str, juror: str) -> float:
 def vote(task: Vote, draw: random.Random) -> Ballot:
     """The balance of the evidence as this juror weighs it, against the standard; its own last vote and the others pull."""
     case, juror = task.case, task.persona.text() if task.persona else ""
+    traits = task.persona.traits if task.persona else ()
     others = [one.vote for one in task.heard if one.vote] or [v for v, n in task.counts.items() for _ in range(n)]
-    yields = (HEARD if task.in_private else 1.0) * math.prod(
-        YIELDS.get(trait, 1.0) for trait in (task.persona.traits if task.persona else ())
-    )
+    yields = (HEARD if task.in_private else 1.0) * math.prod(YIELDS.get(trait, 1.0) for trait in traits)
     if not isinstance(case, Trial):
         last = task.own[-1].vote if task.own else ""
         given = (case, task.proposals, draw)

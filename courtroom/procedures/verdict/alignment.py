@@ -17,7 +17,6 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
@@ -145,10 +144,9 @@ def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[First
             continue
         if draft is None or points is None or short is None or teacher not in ("", draft.model):
             continue
-        looked = [
-            r for r in record.retrievals if isinstance(r.query, Search | Fetch) and r.query.collection == "statutes"
-        ]
-        known = {s.id: s for r in looked for s in (Statute.model_validate(hit.record) for hit in r.hits)}
+        looked = (one for one in record.retrievals if getattr(one.query, "collection", "") == "statutes")
+        found_there = (Statute.model_validate(hit.record) for one in looked for hit in one.hits)
+        known = {statute.id: statute for statute in found_there}
         chosen = (short.value or {})["articles"]
         value = draft.value or {}
         found[case.id] = FirstDraft(
