@@ -69,13 +69,9 @@ async def deliberate(court: Session) -> Verdict:
     conclusion = await court.ask(court.member("chair"), task)
     against = said(court.case.language, "council-against", against="\n".join(conclusion.against))
     ahead = [name for name, count in tally.counts.items() if count == max(tally.counts.values())]
-    return Verdict(
-        outcome=outcome(court.case, proposals, conclusion.choice),
-        counts=tally.counts,
-        abstained=tally.abstained,
-        summary=f"{conclusion.answer}\n\n{against}",
-        note="" if conclusion.choice in ahead else "The chair departs from what most members voted for.",
-    )
+    decided, told = outcome(court.case, proposals, conclusion.choice), f"{conclusion.answer}\n\n{against}"
+    note = "" if conclusion.choice in ahead else "The chair departs from what most members voted for."
+    return Verdict(outcome=decided, counts=tally.counts, abstained=tally.abstained, summary=told, note=note)
 
 
 async def grouped(court: Session, replies: Mapping[str, Reply]) -> tuple[tuple[str, ...], dict[str, str]]:

@@ -79,8 +79,9 @@ def _length(text: str) -> int:
 
 
 async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) -> dict[str, Any]:
-    """`shots` similar cases for each label that the setup names, in the order of the label set, so that it reveals nothing, and how near
-    each is to the text, as a cosine (0 where it was drawn at random). The text itself is never among them, nor is another with the same words."""
+    """What a judge is asked of, with `shots` similar cases for each label that the setup names, in the order of the label set, so that it reveals
+    nothing, and how near each is to the text, as a cosine (0 where it was drawn at random). The text itself is never among them, nor is another
+    with the same words."""
     of = court.setup.labels_of_cases(court.case.labels, in_question) if court.setup.shots else ()
     hits = [
         (f"{number}-{n}", hit)
@@ -88,7 +89,10 @@ async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) ->
         for n, hit in enumerate(await found(court, item, label, number), start=1)
     ]
     cases = await court.all(explained(court, item, step, hit) for step, hit in hits)
-    return {"similar": tuple(one for one in cases if one), "similarities": tuple(hit.similarity for _, hit in hits)}
+    similar, likeness = tuple(one for one in cases if one), tuple(hit.similarity for _, hit in hits)
+    shown, reasoned = passages(court.case, item.text, item.second), court.setup.reasoned
+    asked = {"passages": shown, "labels": court.case.labels, "reasoned": reasoned}
+    return {**asked, "similar": similar, "similarities": likeness}
 
 
 async def found(court: Session, item: Labelled, label: str | None, number: int) -> tuple[Hit, ...]:
@@ -288,17 +292,10 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[tasks.Pleadi
     item, labels, bench = trial.item, (trial.first, trial.second), court.panel("judge")
     if not pleadings:
         return Decision(item, None, "A side had no argument.", {}, trial)
-    similar = await look_up(court, item, labels)
+    question = await look_up(court, item, labels)
 
     async def decide(seat: Member, earlier: tuple[tasks.Earlier, ...]) -> tasks.Earlier | None:
-        task = tasks.ChooseLabel(
-            passages=passages(court.case, item.text, item.second),
-            labels=court.case.labels,
-            pleadings=pleadings,
-            earlier=earlier,
-            reasoned=court.setup.reasoned,
-            **similar,
-        )
+        task = tasks.ChooseLabel(**question, pleadings=pleadings, earlier=earlier)
         return cast(court, seat, item, await court.try_ask(seat, task, item.id), labels)
 
     opinions: list[tasks.Earlier] = []
@@ -314,12 +311,7 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[tasks.Pleadi
 async def classify(court: Session, item: Labelled) -> Decision:
     """One model, or several with majority, without a trial: the baselines."""
     labels, bench = court.case.labels, court.panel("judge")
-    task = tasks.Classify(
-        passages=passages(court.case, item.text, item.second),
-        labels=labels,
-        reasoned=court.setup.reasoned,
-        **await look_up(court, item, labels),
-    )
+    task = tasks.Classify(**await look_up(court, item, labels))
     answers = await court.all(court.ask(seat, task, item.id) for seat in bench)
     votes = [cast(court, seat, item, answer, labels) for seat, answer in zip(bench, answers, strict=True)]
     return decision(court, item, [vote for vote in votes if vote is not None], labels, None)

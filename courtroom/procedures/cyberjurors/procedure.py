@@ -71,12 +71,8 @@ async def deliberate(court: Hearing) -> Verdict:
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
         for name, opinion in opinions.items():
-            mine = jurors.Earlier(
-                round=number,
-                vote=opinion.verdict,
-                words="\n".join(opinion.reasoning),
-                by_lot=number == 1 and name in begins,
-            )
+            words, is_set = "\n".join(opinion.reasoning), number == 1 and name in begins
+            mine = jurors.Earlier(round=number, vote=opinion.verdict, words=words, by_lot=is_set)
             said[name] = (*said.get(name, ()), mine)
         tally = court.tally(SIDES, setup.consensus)
         counts = dict(tally.counts)
@@ -245,14 +241,10 @@ def majority(
     if summary:
         parts = summary.prevailing_orientation, summary.key_arguments, summary.debate_intensity
         told = "\n\n".join(filter(None, parts))
-    return Verdict(
-        outcome=outcome,
-        counts=tally.counts,
-        abstained=tally.abstained,
-        summary=told,
-        note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
-        details=summary.model_dump(mode="json") if summary else {},
-    )
+    note = f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else ""
+    more = summary.model_dump(mode="json") if summary else {}
+    counts, abstained = tally.counts, tally.abstained
+    return Verdict(outcome=outcome, counts=counts, abstained=abstained, summary=told, note=note, details=more)
 
 
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:

@@ -93,14 +93,9 @@ async def deliberate(court: Session) -> Verdict:
         note = f"The vote is a tie; by this run's setting a tie goes to the {chosen}."
     elif len(ahead) > 1:
         chosen, note = court.random("tie").choice(ahead), "The vote is a tie; the lot decided."
-    reasons = [one.statement for one in now if one.verdict == chosen]
-    return Verdict(
-        outcome=outcome(court.case, proposals, chosen),
-        counts=tally.counts,
-        abstained=tally.abstained,
-        summary="\n\n".join(reasons[:2]),
-        note=note,
-    )
+    told = "\n\n".join([one.statement for one in now if one.verdict == chosen][:2])
+    decided = outcome(court.case, proposals, chosen)
+    return Verdict(outcome=decided, counts=tally.counts, abstained=tally.abstained, summary=told, note=note)
 
 
 def view_of(court: Session, speaker: Member) -> str:

@@ -52,14 +52,10 @@ async def deliberate(court: JuryRoom) -> Verdict:
     ahead = max(counts, key=counts.__getitem__)
     told = {name: titled(court.case, proposals, name) for name in ((ahead,) if tally.consensus else options)}
     note = "" if tally.consensus else f"After {number} rounds of talk no side had {court.setup.needed} votes."
-    return Verdict(
-        outcome=outcome(court.case, proposals, ahead) if tally.consensus else HUNG,
-        counts=counts,
-        abstained=tally.abstained,
-        summary=grounds(said, told),
-        note=note,
-        details={"standard of proof": court.setup.standard} if court.case.burden else {},
-    )
+    decided = outcome(court.case, proposals, ahead) if tally.consensus else HUNG
+    more = {"standard of proof": court.setup.standard} if court.case.burden else {}
+    why, abstained = grounds(said, told), tally.abstained
+    return Verdict(outcome=decided, counts=counts, abstained=abstained, summary=why, note=note, details=more)
 
 
 def identity(juror: Member) -> str:

@@ -93,29 +93,18 @@ async def align(court: Alignment) -> Verdict:
 async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> bool:
     """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so."""
     draft = DraftJudgment(predicted_article=known.predicted_article, explanation=known.explanation)
+    given: dict[str, Any] = {"case": blind.case, "points": blind.points, "statutes": blind.statutes}
+    charges = (known.case.gold.charges or ()) if known.case.gold else ()
+    real: dict[str, Any] = {"real_articles": real_articles(known), "real_charges": charges}
     turns: tuple[Turn, ...] = ()
     for number in range(1, court.setup.rounds + 1):
         step = str(number) if number > 1 else ""
-        task = ReflectOnDraft(
-            case=blind.case,
-            points=blind.points,
-            draft=draft,
-            statutes=blind.statutes,
-            turns=turns,
-            real_articles=real_articles(known),
-            real_charges=(known.case.gold.charges or ()) if known.case.gold else (),
-        )
+        task = ReflectOnDraft(**given, draft=draft, turns=turns, **real)
         advice = await court.try_ask(court.member("reflector"), task, step)
         if advice is None:
             return False
         turns = (*turns, Turn(draft=draft, feedback=advice.advice))
-        again = DraftOpinion(
-            case=blind.case,
-            points=blind.points,
-            statutes=blind.statutes,
-            turns=turns,
-            reasons_first=blind.reasons_first,
-        )
+        again = DraftOpinion(**given, turns=turns, reasons_first=blind.reasons_first)
         better = await court.try_ask(court.member("expert"), again, step)
         if better is None:
             return False

@@ -90,12 +90,8 @@ def verdict(
     """The run's verdict, with what came into question for Hit@2."""
     judgment = final.judgment()
     ranked = candidates(judgment, statutes, court.case.language, drafted)
-    return Verdict(
-        outcome=judgment.outcome,
-        summary=f"{judgment}\n\n{final.thought}",
-        note=note,
-        details={"judgment": judgment.model_dump(mode="json"), "candidates": ranked},
-    )
+    details = {"judgment": judgment.model_dump(mode="json"), "candidates": ranked}
+    return Verdict(outcome=judgment.outcome, summary=f"{judgment}\n\n{final.thought}", note=note, details=details)
 
 
 def how_it_passed(turns: Sequence[tasks.Turn]) -> str:
