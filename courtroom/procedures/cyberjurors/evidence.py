@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.declarations.setup import Member
@@ -38,23 +39,15 @@ async def examine(court: Hearing, eye: Member) -> tasks.Examination:
 async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> tuple[Clues, tuple[str, ...]]:
     """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
     alone is left there is nothing to select, and nobody is asked. Gives also the ids of the pieces that could not be looked at."""
-    setup, persona = court.setup, coloured(court, eye)
     left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[tasks.Clue] = []
     unseen: list[str] = []
-    turns = min(setup.pieces, len(left))
+    turns = min(court.setup.pieces, len(left))
     for number in range(1, turns + 1):
         chosen = left[0]
         if len(left) > 1:
-            task = tasks.SelectEvidence(
-                language=court.case.language,
-                focus=focus,
-                side=side,
-                looked_at=tuple(clues),
-                candidates=tuple(left),
-                persona=persona,
-                reasons_first=setup.reasons_first,
-            )
+            known = of_side(court, eye, focus, side)
+            task = tasks.SelectEvidence(**known, looked_at=tuple(clues), candidates=tuple(left))
             selection = await court.ask(eye, task, f"{side}-{number}")
             chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
         left.remove(chosen)
@@ -68,22 +61,19 @@ async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Sid
     return tuple(clues), tuple(unseen)
 
 
+def of_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> dict[str, Any]:
+    """What each question about the evidence of one side takes in."""
+    how = {"persona": coloured(court, eye), "reasons_first": court.setup.reasons_first}
+    return {"language": court.case.language, "focus": focus, "side": side, **how}
+
+
 async def look_at(
     court: Hearing, eye: Member, focus: tasks.Focus, piece: Evidence, before: Clues, step: str, *, more: bool = False
 ) -> tasks.Clue | None:
     """What is found in one piece of evidence; None where it can't be looked at, as when a model refuses its pictures.
     `more`: whether another piece of its side may be looked at after it."""
-    look = tasks.PerceiveEvidence(
-        language=court.case.language,
-        focus=focus,
-        side=piece.side,
-        evidence=piece,
-        before=before,
-        persona=coloured(court, eye),
-        reasons_first=court.setup.reasons_first,
-        in_favour=court.setup.clues == "in-favour",
-        more=more,
-    )
+    known, only = of_side(court, eye, focus, piece.side), court.setup.clues == "in-favour"
+    look = tasks.PerceiveEvidence(**known, evidence=piece, before=before, in_favour=only, more=more)
     perception = await court.try_ask(eye, look, step)
     if perception is None:
         return None
@@ -102,19 +92,13 @@ async def analyse(
     # Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already.
     limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
     shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
-    task = tasks.AnalyseDispute(
-        case=court.case,
-        focus=focus,
-        buyer=buyer,
-        seller=seller,
-        unseen=unseen,
-        unexamined=unexamined(court, buyer, seller),
-        shown=shown,
-        rules=told_rules(court),
-        persona=coloured(court, eye),
+    found: dict[str, Any] = {"focus": focus, "buyer": buyer, "seller": seller, "unseen": unseen}
+    told: dict[str, Any] = {"rules": told_rules(court), "persona": coloured(court, eye)}
+    left = unexamined(court, buyer, seller)
+    analysis = await court.ask(
+        eye, tasks.AnalyseDispute(case=court.case, **found, **told, unexamined=left, shown=shown)
     )
-    analysis = await court.ask(eye, task)
-    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, unseen=unseen, analysis=analysis)
+    return tasks.Examination(**found, analysis=analysis)
 
 
 def unexamined(court: Hearing, buyer: Clues, seller: Clues) -> tuple[Evidence, ...]:

@@ -80,16 +80,11 @@ def most_proposed(proposed: Sequence[int]) -> int:
 async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ...]) -> str | None:
     """s_t: both generators propose (Eq. 1), the jury criticises and votes, the majority takes it (Eq. 2)."""
     letters: tuple[Letter, Letter] = ("A", "B")
+    known: dict[str, Any] = {"document": court.case, "target": target}
 
     async def candidate(one: Member, letter: Letter) -> tasks.Candidate:
-        task = tasks.NextSentence(
-            document=court.case,
-            viewpoint=viewpoint(court, one),
-            accepted=accepted,
-            target=target,
-            letter=letter,
-            passages=court.setup.passages,
-        )
+        view, passages = viewpoint(court, one), court.setup.passages
+        task = tasks.NextSentence(**known, viewpoint=view, accepted=accepted, letter=letter, passages=passages)
         return await court.ask(one, task)
 
     candidates = await court.all(map(candidate, court.panel("generator"), letters))
@@ -101,16 +96,9 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
 
     async def ballot(juror: Member) -> None:
         order = in_order_by_lot(court.seed, step, juror.id) if court.setup.order == "lot" else letters
-        first, second = (offered[letter] for letter in order)
-        task = tasks.CastBallot(
-            document=court.case,
-            viewpoint=viewpoint(court, juror),
-            accepted=accepted if court.setup.jurors_read_accepted else (),
-            target=target,
-            first=first,
-            second=second,
-            seat=juror.seat,
-        )
+        read: dict[str, Any] = {"accepted": accepted if court.setup.jurors_read_accepted else ()}
+        read |= zip(("first", "second"), (offered[letter] for letter in order), strict=True)
+        task = tasks.CastBallot(**known, **read, viewpoint=viewpoint(court, juror), seat=juror.seat)
         cast = await court.try_ask(juror, task)
         said = dict(zip(order, (cast.on_first, cast.on_second), strict=True)) if cast else {}
         choice = order[0 if cast.vote == "first" else 1] if cast else None

@@ -49,6 +49,11 @@ class Trial:
     def judgment(self) -> Judgment:
         return self.final or self.first
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What junior and senior judge made of the facts."""
+        return {"information": self.information, "summary": self.summary}
+
 
 def trials(court: Hearing) -> list[Trial]:
     """Whom the hearing is about: the primary defendant, or each. Raises `CourtroomError`: there are several, and the setup refuses such cases."""
@@ -142,16 +147,8 @@ def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None
 async def decide(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> Judgment:
     """The chief judge's judgment (stages III and VI)."""
     case = material(court, trial)
-    task = tasks.Decide(
-        language=case.language,
-        information=trial.information,
-        summary=trial.summary,
-        found=trial.found,
-        given=case.given,
-        appeal=appeal,
-        reasons=court.setup.reasons,
-        fuller=court.setup.fuller,
-    )
+    given: dict[str, Any] = {"language": case.language, "given": case.given, "found": trial.found, "appeal": appeal}
+    task = tasks.Decide(**given, **trial.reading, reasons=court.setup.reasons, fuller=court.setup.fuller)
     answer = await court.ask(court.member("chief"), task, trial.step)
     return settled(answer.judgment(), case.given)
 
@@ -266,16 +263,14 @@ async def analyse(court: Hearing) -> Verdict:
 
 async def add_up(court: Hearing) -> Verdict:
     """Junior and senior judge read the document, the chief judge adds up. Nothing is looked up: no law is in question."""
-    information: tasks.DefendantInformation | None = None
-    summary = ""
+    reading: dict[str, Any] = {}
     if not court.setup.alone:
         await court.stage("Information extraction", "extraction")
         trial = Trial(1, court.case.defendant)
         await read(court, trial)
-        information, summary = trial.information, trial.summary
+        reading = trial.reading
     await court.stage("Decision", "decision")
-    task = tasks.AddUp(case=material(court), information=information, summary=summary)
-    answer = await court.ask(court.member("chief"), task)
+    answer = await court.ask(court.member("chief"), tasks.AddUp(case=material(court), **reading))
     parts = " + ".join(f"{part:,.2f}" for part in answer.parts)
     return Verdict(outcome=f"{answer.amount:,.2f} yuan", summary=parts, details={"amount": answer.amount})
 
@@ -337,13 +332,8 @@ async def respond(court: Hearing, trial: Trial) -> None:
 
 async def appeal(court: Hearing, trial: Trial) -> None:
     """Counsel drafts the petition (stage V)."""
-    task = tasks.DraftPetition(
-        case=material(court, trial),
-        judgment=trial.first,
-        objection=trial.response.objection if trial.response else "",
-        information=trial.information,
-        summary=trial.summary,
-    )
+    case, objection = material(court, trial), trial.response.objection if trial.response else ""
+    task = tasks.DraftPetition(case=case, judgment=trial.first, objection=objection, **trial.reading)
     trial.petition = await court.ask(court.member("counsel"), task, trial.step)
 
 
@@ -351,8 +341,7 @@ async def second_instance(court: Hearing, trial: Trial) -> None:
     """The judges hear the case again with the petition in view; they may uphold (stage VI)."""
     setup = court.setup
     shown: dict[str, Any] = {"first": trial.first} if setup.first_judgment == "all" else {}
-    if setup.first_reading:
-        shown |= {"information": trial.information, "summary": trial.summary}
+    shown |= trial.reading if setup.first_reading else {}
     await read(court, trial, tasks.Appealed(petition=trial.petition, **shown))
     if setup.second_look_up:
         await inform(court, trial)
