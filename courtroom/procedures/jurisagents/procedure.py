@@ -170,12 +170,9 @@ def verdict(court: Hearing, judged: Sequence[Trial], everyone: Sequence[Trial], 
     details["judgments"] = [{"defendant": trial.name, **_judgments(court, trial)} for trial in judged]
     lines = [f"{trial.name}: {note or course(trial)}" for trial in judged]
     lines += [f"{trial.name}: no judgment, as an answer is missing." for trial in everyone if trial not in judged]
-    return Verdict(
-        outcome=" · ".join(f"{trial.name}: {trial.judgment.outcome}" for trial in judged),
-        summary="\n".join(f"{trial.name}: {trial.judgment}" for trial in judged),
-        note=" ".join(lines),
-        details=details,
-    )
+    outcome = " · ".join(f"{trial.name}: {trial.judgment.outcome}" for trial in judged)
+    summary = "\n".join(f"{trial.name}: {trial.judgment}" for trial in judged)
+    return Verdict(outcome=outcome, summary=summary, note=" ".join(lines), details=details)
 
 
 def course(trial: Trial) -> str:

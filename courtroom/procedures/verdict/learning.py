@@ -115,16 +115,9 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
     gold, verdict = case.gold.decided(), trajectory.final.judgment()
     if gold.term_of_imprisonment and not court.setup.learning.terms:
         verdict = verdict.model_copy(update={"term_of_imprisonment": gold.term_of_imprisonment})
-    standard = Standard(
-        id=standard_of(case),
-        case=case.id,
-        title=case.title,
-        language=case.language,
-        facts=case.facts,
-        reasoning=trajectory.reasoning,
-        verdict=verdict,
-        gold=gold,
-    )
+    taken = {name: getattr(case, name) for name in ("title", "language", "facts")}
+    taken |= {"id": standard_of(case), "case": case.id, "reasoning": trajectory.reasoning}
+    standard = Standard(**taken, verdict=verdict, gold=gold)
     archived = standard.correct and trajectory.verified
     why = f"{'Right, but not verified' if standard.correct else 'Not the real judgment'}: kept in the buffer."
     why = "Verified and right: a standard." if archived else why
@@ -168,20 +161,11 @@ async def induce(court: Hearing, standard: Standard) -> None:
     if not (hits := await court.retrieve("due-induction", Due(phase="induction", of=standard.id, count=knobs.batch))):
         return
     batch = units(Standard, hits)
-    anchor, charges = shared_anchor(batch), standard.gold.charges
-    task = tasks.Induce(
-        language=standard.language, anchor=anchor, charges=charges, standards=tuple(shown(one) for one in batch)
-    )
-    answer = await court.ask(court.member("meta"), task)
-    directive = Directive(
-        id=named(anchor, (one.id for one in batch)),
-        text=answer.directive,
-        language=standard.language,
-        confidence=knobs.start,
-        supporting=tuple(one.id for one in batch),
-        anchor=anchor,
-        charges=charges,
-    )
+    anchor, sources = shared_anchor(batch), tuple(one.id for one in batch)
+    label: dict[str, Any] = {"language": standard.language, "anchor": anchor, "charges": standard.gold.charges}
+    task = tasks.Induce(**label, standards=tuple(map(shown, batch)))
+    text, name = (await court.ask(court.member("meta"), task)).directive, named(anchor, sources)
+    directive = Directive(**label, id=name, text=text, confidence=knobs.start, supporting=sources)
     used = [one.model_copy(update={"induced": directive.id}) for one in batch]
     ops = [Put(collection="directives", record=directive.model_dump(mode="json"))]
     ops += [Put(collection="standards", record=one.model_dump(mode="json")) for one in used]
@@ -207,14 +191,8 @@ async def refine(court: Hearing, standard: Standard) -> None:
         return
     directive = Directive.model_validate(hits[0].record)
     right, wrong = units(Standard, hits[1:])
-    task = tasks.RefineDirective(
-        language=directive.language,
-        anchor=directive.anchor,
-        charges=directive.charges,
-        directive=directive.text,
-        positive=shown(right),
-        negative=shown(wrong),
-    )
+    label = directive.model_dump(include={"language", "anchor", "charges"})
+    task = tasks.RefineDirective(**label, directive=directive.text, positive=shown(right), negative=shown(wrong))
     text = (await court.ask(court.member("meta"), task)).directive
     supporting = tuple(dict.fromkeys((*directive.supporting, right.id)))
     contrasting = tuple(dict.fromkeys((*directive.contrasting, wrong.id)))
