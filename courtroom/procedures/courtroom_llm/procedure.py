@@ -51,6 +51,11 @@ def passages(case: LabelledTask, text: str, second: str) -> tuple[tasks.Passage,
     return tuple(tasks.Passage(name=name, text=one) for name, one in zip(names, texts, strict=False))
 
 
+def about(court: Session, item: Labelled) -> dict[str, Any]:
+    """What each question about a text takes in."""
+    return {"passages": passages(court.case, item.text, item.second), "labels": court.case.labels}
+
+
 def cut(argument: str, words: int) -> str:
     """Return an argument of at most so many words, cut after a whole sentence where there is one; of Chinese, two characters count as
     a word."""
@@ -90,9 +95,7 @@ async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) ->
     ]
     cases = await court.all(explained(court, item, step, hit) for step, hit in hits)
     similar, likeness = tuple(one for one in cases if one), tuple(hit.similarity for _, hit in hits)
-    shown, reasoned = passages(court.case, item.text, item.second), court.setup.reasoned
-    asked = {"passages": shown, "labels": court.case.labels, "reasoned": reasoned}
-    return {**asked, "similar": similar, "similarities": likeness}
+    return {**about(court, item), "reasoned": court.setup.reasoned, "similar": similar, "similarities": likeness}
 
 
 async def found(court: Session, item: Labelled, label: str | None, number: int) -> tuple[Hit, ...]:
@@ -249,8 +252,7 @@ async def deliberate(court: Session) -> Verdict:
 async def hear(court: Session, item: Labelled) -> LabelTrial | None:
     """A_1 and A_2 by the first preliminary hearing; the others show whether the text is ambiguous (section 4.2.3)."""
     labels = court.case.labels
-    shown = passages(court.case, item.text, item.second)
-    task = tasks.Hear(passages=shown, labels=labels, reasoned=court.setup.hearing_reasons)
+    task = tasks.Hear(**about(court, item), reasoned=court.setup.hearing_reasons)
     hearings = await court.all(court.ask(member, task, item.id) for member in court.panel("hearing"))
     named = [(same(one.first, labels), same(one.second, labels)) for one in hearings if one is not None]
     if not named:
@@ -264,18 +266,11 @@ async def hear(court: Session, item: Labelled) -> LabelTrial | None:
 async def plead(court: Session, trial: LabelTrial) -> tuple[tasks.Pleading, ...]:
     """Both sides argue at once, each for the label that the lot gave it, within the limit; nothing where one has no argument."""
     setup, item = court.setup, trial.item
+    limits = {"sentences": setup.argument_sentences, "words": setup.argument_words, "passages_first": setup.passages}
+    known: dict[str, Any] = {**about(court, item), **limits}
 
     async def argue(side: tasks.Side, label: str, other: str) -> tasks.Pleading:
-        task = tasks.Plead(
-            passages=passages(court.case, item.text, item.second),
-            labels=court.case.labels,
-            side=side,
-            label=label,
-            other=other,
-            sentences=setup.argument_sentences,
-            words=setup.argument_words,
-            passages_first=setup.passages,
-        )
+        task = tasks.Plead(**known, side=side, label=label, other=other)
         said = await court.ask(court.member(side), task, item.id)
         evidence = tuple(pointed_to(said.evidence, item.whole, setup.argument_words))
         argument = cut(said.argument, setup.argument_words)

@@ -77,15 +77,10 @@ def similar(record: Record) -> Shown:
             drawn = isinstance(found.query, Draw)
             for n, hit in enumerate(found.hits, start=1):
                 reason = hit.record["reason"] or reasons.get(f"explain-{item.id}-{number}-{n}", "")
-                cards.append(
-                    Card(
-                        str(hit.record["label"]),
-                        _laid_out(_task(record), Labelled.model_validate({**hit.record, "id": "example"}))[0],
-                        facts=(("chosen", "at random"),) if drawn else (("similarity", f"{hit.similarity:.2f}"),),
-                        items=(f"Reason: {reason}",) if reason else (),
-                        share=None if drawn else max(0.0, hit.similarity),
-                    )
-                )
+                text, _ = _laid_out(_task(record), Labelled.model_validate({**hit.record, "id": "example"}))
+                fact = ("chosen", "at random") if drawn else ("similarity", f"{hit.similarity:.2f}")
+                why, share = (f"Reason: {reason}",) if reason else (), None if drawn else max(0.0, hit.similarity)
+                cards.append(Card(str(hit.record["label"]), text, facts=(fact,), items=why, share=share))
         shown[item.id] = [Cards(tuple(cards), empty="No similar case was looked up.")]
     return shown or {"": [Text("Similar cases are looked up before the judges decide.")]}
 
@@ -134,19 +129,12 @@ def results(record: Record) -> Shown:
             "ambiguous": [one for one in labelled if one["ambiguous"]],
         }
         heard = any(one["first"] for one in labelled)
-        scores = tuple(
-            (
-                name,
-                len(group),
-                sum(one["label"] is None for one in group),
-                _right(group, "label", labels),
-                _right(group, "first", labels) if heard else None,
-            )
-            for name, group in groups.items()
-            if group
-        )
+        scores: list[tuple[str | int | None, ...]] = []
+        for name, group in ((name, group) for name, group in groups.items() if group):
+            without, right = sum(one["label"] is None for one in group), _right(group, "label", labels)
+            scores.append((name, len(group), without, right, _right(group, "first", labels) if heard else None))
         head = ("Texts", "How many", "Without a label", "Right", "Right at the preliminary hearing")
-        blocks.insert(0, Table(head, scores, title="Accuracy"))
+        blocks.insert(0, Table(head, tuple(scores), title="Accuracy"))
     return {"": blocks}
 
 

@@ -176,21 +176,17 @@ def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Percept
     language, piece = task.language, task.evidence
     own = sum(c.weight for c in weigh(piece)) * TOWARDS[piece.side]
     strength: tasks.Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
-    findings = tuple(
-        tasks.Finding(
-            media_type=medium.kind,
-            media_index=index,
-            description=said(language, "by-description", text=medium.description or said(language, "none")),
-        )
-        for index, medium in enumerate(piece.media)
-    )
+    findings = []
+    for index, medium in enumerate(piece.media):
+        text = said(language, "by-description", text=medium.description or said(language, "none"))
+        findings.append(tasks.Finding(media_type=medium.kind, media_index=index, description=text))
     summary = list(central((piece.text,), 1)) or [said(language, "no-text")]
     for c in sorted(weigh(piece), key=lambda c: -abs(c.weight))[:3]:
         side, what = said(language, "buyer" if c.weight > 0 else "seller"), CUE_BY_NAME[c.kind].words(language)
         summary.append(said(language, "named", side=side, what=what, weight=abs(c.weight)))
     enough = strength == "strong" and bool(task.before)
     return tasks.Perception(
-        visual_findings=findings,
+        visual_findings=tuple(findings),
         evidence_summary=said(language, "space").join(summary),
         support_strength=strength,
         is_sufficient=enough,

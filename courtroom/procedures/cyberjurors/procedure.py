@@ -168,7 +168,7 @@ async def summarise(
         tasks.Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning)
         for i, opinion in opinions.items()
     )
-    plain = says_more(court)
+    plain, voted_again = says_more(court), [i for i in opinions if i in now.opinions]
     shared = next(iter(now.views.values()), None) if plain and court.setup.examination == "shared" else None
     # A clerk that may not tell the count writes as if each saw a part.
     may_tell = court.setup.count_seen != "nobody" or court.setup.clerk_counts
@@ -179,11 +179,7 @@ async def summarise(
         opinions=said,
         before=now.summary,
         new=now.new,
-        moved=tuple(
-            names[i]
-            for i, one in opinions.items()
-            if plain and i in now.opinions and one.verdict != now.opinions[i].verdict
-        ),
+        moved=tuple(names[i] for i in voted_again if plain and opinions[i].verdict != now.opinions[i].verdict),
         rules=told_rules(court),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
         examination=shared,

@@ -148,11 +148,8 @@ async def speak(
 def at_most(case: Case, setup: DiscussionSetup) -> int:
     """A statement each in every turn, a summary between two turns, and proposals where there are no options."""
     proposing = 0 if case.choices else min(setup.speakers, len(LETTERS))
-    return (
-        proposing
-        + setup.speakers * setup.turns * (2 if setup.private_ballots else 1)
-        + (setup.turns - 1 if setup.order == "summarised" else 0)
-    )
+    summaries = setup.turns - 1 if setup.order == "summarised" else 0
+    return proposing + setup.speakers * setup.turns * (2 if setup.private_ballots else 1) + summaries
 
 
 DISCUSSION = Procedure(

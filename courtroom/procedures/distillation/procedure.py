@@ -3,7 +3,7 @@
 import random
 import re
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from courtroom.cases.dispute import PrecedentBatch, Side
 from courtroom.declarations.blocks import Block, Card, Cards
@@ -18,15 +18,13 @@ from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.index import Filter
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
-from courtroom.models.task import Sentence, Task
+from courtroom.models.task import Answer, Sentence, Task
 from courtroom.procedures.declared import declared
 from courtroom.text.words import central, sentences
 
 
-class Reflection(BaseModel):
+class Reflection(Answer):
     """n (Eq. 11, 13): norms distilled from a case (prompt E.9)."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     reflection_result: tuple[Sentence, ...] = Field(
         min_length=2, max_length=4, description="Which norms follow from the case, each in a sentence?"

@@ -167,12 +167,10 @@ def verdict(
         for one in said
         if (added(one, accepted, document) if accepted else not grounding(one, document.text).supported)
     ]
-    return Verdict(
-        outcome=f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}",
-        summary=text,
-        note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
-        details={"summary": text, "accepted": list(accepted), "unsupported": unsupported, **assessment},
-    )
+    outcome = f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}"
+    note = f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else ""
+    details = {"summary": text, "accepted": list(accepted), "unsupported": unsupported, **assessment}
+    return Verdict(outcome=outcome, summary=text, note=note, details=details)
 
 
 def at_most(case: Document, setup: JurisSetup) -> int:

@@ -86,13 +86,9 @@ def material(court: Hearing, trial: Trial | None = None) -> CriminalCase:
     """The case as members read it: with the defendant in question first, and without what the setup leaves out."""
     case, setup = court.case, court.setup
     others = tuple(name for name in case.defendants if trial is None or name != trial.name)
-    return case.model_copy(
-        update={
-            "defendants": (trial.name, *others) if trial and trial.name else case.defendants,
-            "frames": case.frames if setup.pictures else (),
-            "given": case.given if setup.given else None,
-        }
-    )
+    names = (trial.name, *others) if trial and trial.name else case.defendants
+    frames, given = case.frames if setup.pictures else (), case.given if setup.given else None
+    return case.model_copy(update={"defendants": names, "frames": frames, "given": given})
 
 
 async def read(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> None:
