@@ -63,7 +63,11 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
         known = (*case_kinds(), WITH_OPTIONS)
         hint = meant(procedure.case_kind, known) or f"Known kinds: {', '.join(known)}."
         yield f"{file}: it hears cases of the kind “{procedure.case_kind}”, which is not known. {hint}"
-    yield from (f"{file}: {wrong}" for wrong in _doubled(procedure))
+    named = dict.fromkeys(("views", "stages", "roles", "choices", "tasks"), "name")
+    for what, by in {**named, "presets": "title", "exports": "file"}.items():
+        names = Counter(getattr(one, by) for one in getattr(procedure, what) if what != "tasks" or _complete(one))
+        for name in (name for name, number in names.items() if number > 1):
+            yield f"{file}: two of the {what} are named “{name}”. Rename one."
     unfinished = [task for task in procedure.tasks if not _complete(task)]
     for task in unfinished:
         yield f"{source_of(task)}: {task.__name__} lacks a name, a title or its answer. Write `class {task.__name__}(Task[Answer])` with `name` and `title`."
@@ -95,14 +99,6 @@ def file_of(procedure: Procedure) -> str:
 
 def _complete(task: type[Task[Any]]) -> bool:
     return all(hasattr(task, part) for part in ("name", "title", "answer"))
-
-
-def _doubled(procedure: Procedure) -> Iterator[str]:
-    named = dict.fromkeys(("views", "stages", "roles", "choices", "tasks"), "name")
-    for what, by in {**named, "presets": "title", "exports": "file"}.items():
-        names = Counter(getattr(one, by) for one in getattr(procedure, what) if what != "tasks" or _complete(one))
-        for name in (name for name, number in names.items() if number > 1):
-            yield f"two of the {what} are named “{name}”. Rename one."
 
 
 def _presets(procedure: Procedure, file: str) -> Iterator[str]:

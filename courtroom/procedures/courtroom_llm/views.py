@@ -123,11 +123,9 @@ def results(record: Record) -> Shown:
     blocks: list[Block] = [Table(columns, rows, title="Every text")]
     labelled = [one for one in found if labels[one["id"]] is not None]
     if labelled:
-        groups = {
-            "all": labelled,
-            "clear": [one for one in labelled if one["ambiguous"] is False],
-            "ambiguous": [one for one in labelled if one["ambiguous"]],
-        }
+        ambiguous = [one for one in labelled if one["ambiguous"]]
+        clear = [one for one in labelled if one["ambiguous"] is False]
+        groups = {"all": labelled, "clear": clear, "ambiguous": ambiguous}
         heard = any(one["first"] for one in labelled)
         scores: list[tuple[str | int | None, ...]] = []
         for name, group in ((name, group) for name, group in groups.items() if group):
@@ -155,11 +153,8 @@ def _laid_out(task: LabelledTask, item: Labelled) -> tuple[str, Callable[[int], 
 def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Block:
     answer = (call.value or {}) if call else {}
     said = [str(answer.get("argument") or (call.error if call else "to come"))]
-    said += [
-        f"Not in the text, so the judges are not shown it: “{quote}”"
-        for quote in answer.get("evidence", ())
-        if where(quote, item.whole) is None
-    ]
+    absent = (quote for quote in answer.get("evidence", ()) if where(quote, item.whole) is None)
+    said += [f"Not in the text, so the judges are not shown it: “{quote}”" for quote in absent]
     return Text("\n\n".join(said), f"The {side}, for “{label}”")
 
 

@@ -65,14 +65,14 @@ async def deliberate(court: Hearing) -> Verdict:
         if number > 1 and setup.examines_evidence:
             views |= await examine_again(court, views)
         now = Round(number, views, memories, opinions, summary, dict(said), counts, new)
+        sides = begins if number == 1 else {}
         given = await court.all(
-            begin(court, juror, begins[juror.id]) if number == 1 and juror.id in begins else judge(court, juror, now)
-            for juror in jury
+            begin(court, juror, sides[juror.id]) if juror.id in sides else judge(court, juror, now) for juror in jury
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
         for name, opinion in opinions.items():
-            words, is_set = "\n".join(opinion.reasoning), number == 1 and name in begins
-            mine = jurors.Earlier(round=number, vote=opinion.verdict, words=words, by_lot=is_set)
+            words = "\n".join(opinion.reasoning)
+            mine = jurors.Earlier(round=number, vote=opinion.verdict, words=words, by_lot=name in sides)
             said[name] = (*said.get(name, ()), mine)
         tally = court.tally(SIDES, setup.consensus)
         counts = dict(tally.counts)

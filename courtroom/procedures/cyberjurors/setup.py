@@ -112,9 +112,8 @@ class CyberJurorsSetup(JurySetup):
         if not {"graph", "graph.edges"}.isdisjoint(changed):
             return setup
         grown = "jury_size" in changed and self.jury_size > len(self.jury)
-        if not {"graph.kind", "graph.density", "graph.least", "graph.seed"}.isdisjoint(changed) or (
-            grown and self.graph.kind == "ring"
-        ):
+        redrawn = not {"graph.kind", "graph.density", "graph.least", "graph.seed"}.isdisjoint(changed)
+        if redrawn or (grown and self.graph.kind == "ring"):
             graph: dict[str, Any] = {"edges": None, "seats": None}  # a ring must be opened to take one more in
         elif grown and self.jury and self.graph.edges is not None:
             graph = {"seats": len(self.jury)}

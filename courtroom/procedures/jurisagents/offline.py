@@ -122,11 +122,8 @@ def choose(task: tasks.ChooseOption, draw: random.Random) -> tasks.ChosenOption:
 
 def add_up(task: tasks.AddUp, draw: random.Random) -> tasks.Amount:
     """The sums in the sentences that state acts, each once a sentence; a stated total counts instead of its parts."""
-    lines = [
-        line
-        for line in criminal.acts_in(task.case.facts)
-        if not criminal.FACT_WORDS["shares"].search(line) and criminal.sums_in(line)
-    ]
+    acts, shares = criminal.acts_in(task.case.facts), criminal.FACT_WORDS["shares"]
+    lines = [line for line in acts if not shares.search(line) and criminal.sums_in(line)]
     totals = [criminal.sums_in(line)[-1] for line in lines if criminal.FACT_WORDS["total"].search(line)]
     parts = (max(totals),) if totals else tuple(max(criminal.sums_in(line)) for line in lines)
     return tasks.Amount(amount=round(sum(parts), 2), parts=parts)

@@ -140,13 +140,16 @@ def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None
             court.note(f"no-{kind}{'-' if step else ''}{step}", text)
 
 
-async def decide(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> Judgment:
-    """The chief judge's judgment (stages III and VI)."""
+async def decide(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> None:
+    """The chief judge decides: in the first instance or, on appeal, in the second (stages III and VI)."""
     case = material(court, trial)
     given: dict[str, Any] = {"language": case.language, "given": case.given, "found": trial.found, "appeal": appeal}
     task = tasks.Decide(**given, **trial.reading, reasons=court.setup.reasons, fuller=court.setup.fuller)
-    answer = await court.ask(court.member("chief"), task, trial.step)
-    return settled(answer.judgment(), case.given)
+    judgment = settled((await court.ask(court.member("chief"), task, trial.step)).judgment(), case.given)
+    if appeal:
+        trial.final = judgment
+    else:
+        trial.first = judgment
 
 
 def settled(judgment: Judgment, given: Given | None) -> Judgment:
@@ -227,13 +230,10 @@ def prevailing(found: Sequence[Referred]) -> Judgment:
     articles = next((one.relevant_articles for one in alike if one.relevant_articles), ())
     terms = [term for one in alike if (term := one.term_of_imprisonment) is not None]
     capital = [term for term in terms if term.death_penalty or term.life_imprisonment]
-    term = capital[0] if 2 * len(capital) > len(terms) else None
     months = [term.imprisonment for term in terms if term not in capital]
-    return Judgment(
-        charges=alike[0].charges,
-        relevant_articles=articles,
-        term_of_imprisonment=term or Term(imprisonment=median_low(months) if months else 0),
-    )
+    usual = Term(imprisonment=median_low(months) if months else 0)
+    term = capital[0] if 2 * len(capital) > len(terms) else usual
+    return Judgment(charges=alike[0].charges, relevant_articles=articles, term_of_imprisonment=term)
 
 
 async def analyse(court: Hearing) -> Verdict:
@@ -285,7 +285,7 @@ async def deliberate(court: Hearing) -> Verdict:
     going_on = await each(court, going_on, lambda trial: inform(court, trial))
 
     await court.stage("Decision", "decision")
-    going_on = await each(court, going_on, lambda trial: first_instance(court, trial))
+    going_on = await each(court, going_on, lambda trial: decide(court, trial))
     judged = list(going_on)
 
     if not court.setup.appeal:
@@ -312,11 +312,6 @@ async def inform(court: Hearing, trial: Trial) -> None:
     tell_missing(court, trial.found, "-".join(filter(None, (again, trial.step))))
 
 
-async def first_instance(court: Hearing, trial: Trial) -> None:
-    """The chief judge decides (stage III)."""
-    trial.first = await decide(court, trial)
-
-
 async def respond(court: Hearing, trial: Trial) -> None:
     """The defendant accepts or objects (stage IV)."""
     task = tasks.Respond(case=material(court, trial), judgment=trial.first, reasons=court.setup.reasons)
@@ -339,7 +334,7 @@ async def second_instance(court: Hearing, trial: Trial) -> None:
     if setup.second_look_up:
         await inform(court, trial)
     first = None if setup.first_judgment == "none" else trial.first
-    trial.final = await decide(court, trial, tasks.Appealed(petition=trial.petition, first=first))
+    await decide(court, trial, tasks.Appealed(petition=trial.petition, first=first))
 
 
 async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
