@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Self
 
-from courtroom import Court, Doubt, Member, Procedure, ScriptedSetup, Verdict
-from courtroom.cases.case import Case
+from courtroom import Case, Court, Doubt, Member, Procedure, ScriptedSetup, Verdict
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import knobs
 from courtroom.judging.explained import said

@@ -6,15 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from courtroom import Choice, Counting, Court, Draw, Hit, Member, Procedure, Search, Verdict
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.declarations.parts import Choice, Counting
-from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.summaries import where
 from courtroom.judging.options import SHAPES
-from courtroom.knowledge.search import Draw, Hit, Search
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm import tasks
 from courtroom.procedures.courtroom_llm.offline import METHODS

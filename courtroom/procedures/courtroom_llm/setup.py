@@ -5,12 +5,8 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator
 
-from courtroom.cases.case import Case
-from courtroom.cases.labelled import LabelledTask
+from courtroom import Case, CourtroomError, LabelledTask, Member, ModelSpec, VotingSetup
 from courtroom.declarations.knobs import knobs
-from courtroom.declarations.setup import Member, VotingSetup
-from courtroom.errors import CourtroomError
-from courtroom.models.spec import ModelSpec
 
 knob = knobs(__file__)
 

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from courtroom import Draw, Record
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.declarations.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
 from courtroom.engine.court import chance
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import where
 from courtroom.judging.views import Shown
-from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm.tasks import Plead
 

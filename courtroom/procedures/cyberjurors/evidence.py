@@ -4,11 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from courtroom import Abstained, Court, Medium, Member
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court
-from courtroom.engine.errors import Abstained
-from courtroom.media.medium import Medium
 from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup

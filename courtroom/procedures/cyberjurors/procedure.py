@@ -4,15 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
 
+from courtroom import Counting, Hit, Member, Procedure, Rank, Search, Tallied, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
-from courtroom.declarations.parts import Counting
-from courtroom.declarations.setup import Member
-from courtroom.engine.events import Tallied, Verdict
-from courtroom.engine.procedure import Procedure
 from courtroom.judging import jurors
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.index import ALL, Filter
-from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, told_rules, unexamined
 from courtroom.procedures.cyberjurors.eyes import Views, examine_again, examine_all, examine_newcomers

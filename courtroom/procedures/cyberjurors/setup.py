@@ -5,10 +5,9 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from courtroom.cases.case import Case
+from courtroom import Case, Member
 from courtroom.cases.dispute import Side
 from courtroom.declarations.knobs import Few, Share, knobs, knowledge_base
-from courtroom.declarations.setup import Member
 from courtroom.judging.jurors import JurySetup, hearing_nobody, seated
 from courtroom.knowledge.bases import BaseName
 from courtroom.panel.follow_graph import FollowGraph, build

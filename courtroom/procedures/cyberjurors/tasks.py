@@ -10,15 +10,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
+from courtroom import Medium, Strict
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.jurors import CountSeen, Earlier, InPrivate, without_words
-from courtroom.media.medium import Medium
 from courtroom.models.narrow import asked_at_most, bounded, chosen, folded, known, narrowed
 from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task, filled
 from courtroom.panel.personas import Persona
-from courtroom.strict import Strict
 
 
 class Rule(Strict):

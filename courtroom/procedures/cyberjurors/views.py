@@ -1,10 +1,8 @@
 """What only CyberJurors can show: precedents and norms, the collective summary, the examination."""
 
-from courtroom.declarations.blocks import Card, Cards, Table, Text
+from courtroom import Card, Cards, Rank, Record, Search, Table, Text
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.judging.views import Shown
-from courtroom.knowledge.search import Rank, Search
 
 
 def precedents(record: Record) -> Shown:

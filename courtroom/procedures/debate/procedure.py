@@ -7,15 +7,13 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom import Answer, Court, Member, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
-from courtroom.cases.case import Case
+from courtroom import Answer, Case, Court, Medium, Member, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import Dispute, Side
 from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.declarations.knobs import Widget, knob
 from courtroom.judging import options
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import points, said, weighed_up
-from courtroom.media.medium import Medium
 from courtroom.models.narrow import chosen, known
 from courtroom.models.task import Label, Longest, Paragraph, Point, Reason
 from courtroom.strict import Strict

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal, Self
 
-from courtroom import Court, Member, Procedure, Verdict
-from courtroom.cases.case import Case
+from courtroom import Case, Counting, Court, Member, Procedure, Verdict
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import knobs
-from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, media, names, outcome, proposed
 from courtroom.procedures.declared import declared

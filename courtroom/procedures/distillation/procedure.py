@@ -5,20 +5,14 @@ import re
 
 from pydantic import Field
 
+from courtroom import Answer, Court, Hit, Lesson, Procedure, Put, Record, Search, Sentence, Setup, Task
 from courtroom.cases.dispute import PrecedentBatch, Side
 from courtroom.declarations.blocks import Block, Card, Cards
 from courtroom.declarations.knobs import Group, knob, knowledge_base
-from courtroom.declarations.setup import Setup
-from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.judging.explained import said
 from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.index import Filter
-from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Hit, Search
-from courtroom.models.task import Answer, Sentence, Task
 from courtroom.procedures.declared import declared
 from courtroom.text.words import central, sentences
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, create_model
 
-from courtroom.cases.labelled import Document
-from courtroom.engine.court import Court
+from courtroom import Court, Document
 from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
 from courtroom.models.narrow import bounded
 from courtroom.models.task import Answer, Paragraph, Point, Sentence, Task, filled

@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from statistics import median_low
 from typing import Any
 
-from courtroom.cases.labelled import Document
-from courtroom.declarations.setup import Member
+from courtroom import Document, Member, Procedure, Tallied, Verdict
 from courtroom.engine.court import chance
-from courtroom.engine.events import Tallied, Verdict
-from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.summaries import grounding
 from courtroom.procedures.declared import declared
 from courtroom.procedures.juris import tasks

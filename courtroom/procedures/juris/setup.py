@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, field_validator, model_validator
 
-from courtroom.cases.labelled import Document
+from courtroom import Document, Member, Setup
 from courtroom.declarations.knobs import Few, knobs
-from courtroom.declarations.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.tasks import LONGEST
 from courtroom.text.words import sentences

@@ -3,11 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from courtroom.cases.labelled import Document
+from courtroom import Document, Record, Setup
 from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
-from courtroom.declarations.setup import Setup
 from courtroom.engine.events import Called, StageBegan
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import Quality, bert_score, grounding, lead, overlap, where, why_not
 from courtroom.judging.views import Shown
 from courtroom.procedures.juris.baselines import QUESTIONS

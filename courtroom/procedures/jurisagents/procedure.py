@@ -5,14 +5,10 @@ from dataclasses import dataclass, field
 from statistics import median_low
 from typing import Any
 
+from courtroom import Court, CourtroomError, Procedure, Search, Verdict
 from courtroom.cases.criminal import CriminalCase, Given
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
 from courtroom.judging.criminal import CaseInformation, Referred, candidates, informed, precedents_of
 from courtroom.judging.views import retrieved
-from courtroom.knowledge.search import Search
 from courtroom.law import Judgment, Term, charges_compared, heavier
 from courtroom.procedures.declared import declared
 from courtroom.procedures.jurisagents import tasks

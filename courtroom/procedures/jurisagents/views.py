@@ -2,10 +2,9 @@
 
 import re
 
-from courtroom.cases.criminal import CriminalCase
+from courtroom import CriminalCase, Record
 from courtroom.declarations.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.judging.criminal import judgment_of
 from courtroom.judging.views import Shown, compared
 from courtroom.procedures.jurisagents.setup import TITLES

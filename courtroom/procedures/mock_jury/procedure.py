@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from courtroom import Court, Member, Procedure, Verdict
-from courtroom.cases.case import Case
+from courtroom import Case, Court, Member, Procedure, Verdict
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.parts import Counting, Rule
 from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, recalled, seeded, seen_count

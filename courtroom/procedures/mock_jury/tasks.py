@@ -10,21 +10,17 @@ from functools import lru_cache
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom.cases.case import Case
-from courtroom.cases.criminal import Trial
+from courtroom import Case, Medium, Strict, Trial, narrowed
 from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, Earlier, InPrivate, best_reasons, without_words
 from courtroom.judging.options import names, propose, weighed_choice
-from courtroom.media.medium import Medium
-from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Paragraph, Task, filled
 from courtroom.panel.personas import Persona
 from courtroom.procedures.mock_jury.setup import Standard
 from courtroom.settings import DATA
-from courtroom.strict import Strict
 
 
 class Ballot(Answer):

@@ -7,25 +7,17 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from courtroom import Court, Medium, ModelSpec, Procedure, Record, Setup, Strict, Verdict, knob
 from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
 from courtroom.declarations.blocks import Block, Diff, Table, Text
-from courtroom.declarations.knobs import knob
 from courtroom.declarations.parts import Export, Source
-from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.law import Statute
-from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.declared import declared
 from courtroom.procedures.verdict.offline import ALIGNING
 from courtroom.procedures.verdict.setup import VerdictSetup, as_in_the_paper
 from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, ReflectOnDraft, Turn
-from courtroom.strict import Strict
 
 FILE = "adapter.json"
 

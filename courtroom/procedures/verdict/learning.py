@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from courtroom import Court, Hit
 from courtroom.cases.criminal import CriminalCase, Gold
-from courtroom.engine.court import Court
 from courtroom.knowledge.lessons import Adjust, Frozen, Lesson, Put, Remove, Snapshot
 from courtroom.knowledge.memory import Directive, Due, Recall, Standard, merged_confidence, tags_of
-from courtroom.knowledge.search import Hit
 from courtroom.law import Statute
 from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.setup import VerdictSetup

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from courtroom.cases.criminal import CriminalCase
+from courtroom import CriminalCase, Fetch, Procedure, Search, Verdict
 from courtroom.declarations.parts import Learns
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
 from courtroom.judging.criminal import candidates
 from courtroom.judging.views import compared, retrieved
-from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
 from courtroom.procedures.declared import declared
 from courtroom.procedures.verdict import tasks

@@ -4,14 +4,12 @@ from typing import Literal
 
 from pydantic import Field
 
+from courtroom import Member, ModelSpec, Setup, Strict
 from courtroom.declarations.knobs import Few, Share, knobs, knowledge_base
-from courtroom.declarations.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.memory import Weights
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.declared import role_titles
-from courtroom.strict import Strict
 
 knob = knobs(__file__)
 
