@@ -10,8 +10,6 @@ from courtroom.declarations.knobs import knobs
 
 knob = knobs(__file__)
 
-Structure = Literal["sequential", "parallel", "multiple", "single", "nearest"]
-CasesOf = Literal["both labels", "every label", "any label"]
 ALL = "all"
 
 
@@ -20,11 +18,11 @@ class CourtroomLLMSetup(VotingSetup):
 
     model: ModelSpec = Field(default_factory=lambda: ModelSpec(temperature=0.5), title="Model")
     texts: tuple[str, ...] = knob("texts", ())
-    structure: Structure = knob("structure", "sequential")
+    structure: Literal["sequential", "parallel", "multiple", "single", "nearest"] = knob("structure", "sequential")
     judges: int = knob("judges", 5, ge=1, le=21)
     decided_by: Literal["last", "majority"] = knob("decided_by", "last")
     shots: int = knob("shots", 1, ge=0, le=3)
-    cases_of: CasesOf = knob("cases_of", "both labels")
+    cases_of: Literal["both labels", "every label", "any label"] = knob("cases_of", "both labels")
     cases_by: Literal["similarity", "random"] = knob("cases_by", "similarity")
     reasons: Literal["judges", "everybody", "nobody"] = knob("reasons", "judges")
     hearing_reasons: bool = knob("hearing_reasons", True)

@@ -101,9 +101,8 @@ async def analyse(
 def unexamined(court: Hearing, buyer: Clues, seller: Clues) -> tuple[Evidence, ...]:
     """The pieces that nobody looked at, in the wording that tells them; late ones are shown to all as they are."""
     known = {clue.evidence_id for clue in (*buyer, *seller)}
-    return tuple(
-        piece for piece in court.case.evidence if says_more(court) and not piece.late and piece.id not in known
-    )
+    told = court.case.evidence if says_more(court) else ()
+    return tuple(piece for piece in told if not piece.late and piece.id not in known)
 
 
 def says_more(court: Hearing) -> bool:
@@ -128,9 +127,8 @@ def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -
     kept = list(dict.fromkeys((medium.id, moment) for _, medium, moment in named))[:limit]
     media = {medium.id: medium for clue in clues for medium in _piece(case, clue)}
     moments = {name: tuple(sorted(m for other, m in kept if other == name and m is not None)) for name, _ in kept}
-    return tuple(
-        medium.model_copy(update={"moments": moments[name]}) for name, medium in media.items() if name in moments
-    )
+    shown = (medium for name, medium in media.items() if name in moments)
+    return tuple(medium.model_copy(update={"moments": moments[medium.id]}) for medium in shown)
 
 
 def seconds(timestamp: str) -> tuple[float, ...]:

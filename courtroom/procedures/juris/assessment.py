@@ -14,8 +14,6 @@ from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.procedures.juris.tasks import joined
 from courtroom.text.words import sentences
 
-MOST_KEY_FACTS = 16
-
 Number = Annotated[int, Field(ge=1, le=1000)]
 """Of a sentence or a key fact, from 1."""
 
@@ -35,9 +33,7 @@ Category = Literal[
 class KeyFacts(Answer):
     """What a summary should say."""
 
-    key_facts: tuple[Point, ...] = filled(
-        "Which facts should a summary hold, the most important first?", max_length=MOST_KEY_FACTS
-    )
+    key_facts: tuple[Point, ...] = filled("Which facts should a summary hold, the most important first?", max_length=16)
 
 
 class Checked(Answer):

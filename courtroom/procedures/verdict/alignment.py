@@ -72,7 +72,8 @@ async def align(court: Alignment) -> Verdict:
             continue
         wrong += 1
         await court.stage(f"Draft {number}", "correction")
-        corrected += await correct(court, blind, known)
+        (better,) = await court.all((correct(court, blind, known),))
+        corrected += bool(better)
     if wrong == 0:
         await court.stage("Nothing to correct", "correction")
     right = len(court.case.drafts) - wrong
@@ -83,7 +84,7 @@ async def align(court: Alignment) -> Verdict:
 
 
 async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> bool:
-    """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so."""
+    """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so. Raises `Abstained`: an answer is missing."""
     draft = DraftJudgment(predicted_article=known.predicted_article, explanation=known.explanation)
     given: dict[str, Any] = {"case": blind.case, "points": blind.points, "statutes": blind.statutes}
     charges = (known.case.gold.charges or ()) if known.case.gold else ()
@@ -92,17 +93,12 @@ async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> boo
     for number in range(1, court.setup.rounds + 1):
         step = str(number) if number > 1 else ""
         task = ReflectOnDraft(**given, draft=draft, turns=turns, **real)
-        advice = await court.try_ask(court.member("reflector"), task, step)
-        if advice is None:
-            return False
+        advice = await court.ask(court.member("reflector"), task, step)
         turns = (*turns, Turn(draft=draft, feedback=advice.advice))
         again = DraftOpinion(**given, turns=turns, reasons_first=blind.reasons_first)
-        better = await court.try_ask(court.member("expert"), again, step)
-        if better is None:
-            return False
-        if valid(better.predicted_article, known):
+        draft = await court.ask(court.member("expert"), again, step)
+        if valid(draft.predicted_article, known):
             return True
-        draft = better
     return False
 
 

@@ -85,10 +85,8 @@ def learned(record: Record) -> Shown:
                 items.append(f"{op.collection}: {op.id} goes")
         held_back = (("", "held back: a fork leaves the memory as it is"),) if event.held_back else ()
         cards.append(Card(lesson.phase.capitalize(), lesson.why, held_back, tuple(items)))
-    return {"": [Cards(tuple(cards), empty=UNTAUGHT)]}
-
-
-UNTAUGHT = "Nothing was learned: this is no training run, or the real articles and charges are not known."
+    untaught = "Nothing was learned: this is no training run, or the real articles and charges are not known."
+    return {"": [Cards(tuple(cards), empty=untaught)]}
 
 
 def _snapshot(one: Snapshot) -> Card:
