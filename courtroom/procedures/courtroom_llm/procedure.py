@@ -170,24 +170,17 @@ def verdict(court: Session, items: Sequence[Labelled], decided: Sequence[Decisio
     labels = [one.label for one in decisions if one.label is not None]
     unclear = sum(bool(one.trial and one.trial.ambiguous) for one in decisions)
     if len(decisions) == 1:
-        return Verdict(
-            outcome=labels[0],
-            counts=decisions[0].votes,
-            abstained=len(court.panel("judge")) - sum(decisions[0].votes.values()),
-            summary=decisions[0].reason,  # of the last judge who decided so
-            note="The preliminary hearings disagreed: the text is ambiguous." if unclear else "",
-            details=details,
-        )
-    counts = Counter(labels)
-    most, told = counts.most_common(MOST_TOLD), [f"{one.item.id}: {one.label or 'none'}" for one in decisions]
-    return Verdict(  # a text without a label stays among the results: it counts as wrong
-        outcome=f"{len(labels)} texts classified: {', '.join(f'{count} {label}' for label, count in most)}",
-        counts=dict(counts.most_common()),
-        abstained=len(decisions) - len(labels),
-        summary="\n".join((f"{len(labels)} of {len(decisions)} texts have a label.", *told[:MOST_TOLD])),
-        note=f"Ambiguous, as their preliminary hearings disagreed: {unclear} of {len(decisions)}." if unclear else "",
-        details=details,
-    )
+        # The reason is that of the last judge who decided so.
+        outcome, counts, summary = labels[0], decisions[0].votes, decisions[0].reason
+        abstained = len(court.panel("judge")) - sum(counts.values())
+        note = "The preliminary hearings disagreed: the text is ambiguous." if unclear else ""
+    else:  # a text without a label stays among the results: it counts as wrong
+        counts, abstained = dict(Counter(labels).most_common()), len(decisions) - len(labels)
+        most, told = [*counts.items()][:MOST_TOLD], [f"{one.item.id}: {one.label or 'none'}" for one in decisions]
+        outcome = f"{len(labels)} texts classified: {', '.join(f'{count} {label}' for label, count in most)}"
+        summary = "\n".join((f"{len(labels)} of {len(decisions)} texts have a label.", *told[:MOST_TOLD]))
+        note = f"Ambiguous, as their preliminary hearings disagreed: {unclear} of {len(decisions)}." if unclear else ""
+    return Verdict(outcome=outcome, counts=counts, abstained=abstained, summary=summary, note=note, details=details)
 
 
 def result(made: Decision) -> dict[str, Any]:

@@ -107,19 +107,15 @@ def results(record: Record) -> Shown:
     labels = {item.id: item.label for item in _task(record).items}
     decided: dict[str, dict[str, Any]] = {one["id"]: one for one in verdict.details["results"]}
     found = [decided[item.id] for item in _heard(record)]
-    rows = tuple(
-        (
-            one["id"],
-            one["label"] or f"none: {one['failed'] or 'it could not be heard.'}",
-            gold := labels[one["id"]],
-            None if gold is None else "yes" if gold == one["label"] else "no",
-            None if one["ambiguous"] is None else "no" if one["ambiguous"] else "yes",
-            ", ".join(f"{label} {count}" for label, count in one["votes"].items()),
-        )
-        for one in found
-    )
+    rows = []
+    for one in found:
+        gold, given = labels[one["id"]], one["label"] or f"none: {one['failed'] or 'it could not be heard.'}"
+        agrees = None if gold is None else "yes" if gold == one["label"] else "no"
+        is_clear = None if one["ambiguous"] is None else "no" if one["ambiguous"] else "yes"
+        votes = ", ".join(f"{label} {count}" for label, count in one["votes"].items())
+        rows.append((one["id"], given, gold, agrees, is_clear, votes))
     columns = ("Text", "Label", "Known label", "Agrees", "Clear", "Votes")
-    blocks: list[Block] = [Table(columns, rows, title="Every text")]
+    blocks: list[Block] = [Table(columns, tuple(rows), title="Every text")]
     labelled = [one for one in found if labels[one["id"]] is not None]
     if labelled:
         ambiguous = [one for one in labelled if one["ambiguous"]]

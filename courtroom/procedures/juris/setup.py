@@ -55,6 +55,7 @@ def assessor(members: Sequence[Member]) -> Iterator[str]:
 
 
 Variant = Literal["juris", "no-editor", "generator-a", "generator-b", "summit", "qa-prompt"]
+Ways = Literal["both", "fine-grained", "holistic", "none"]
 
 
 def _ways(value: Any) -> Any:
@@ -79,9 +80,7 @@ class JurisSetup(Setup):
     refinements: Few = knob("refinements", 3)
     question_count: Few = knob("question_count", 5)
     check_edit: bool = knob("check_edit", True)
-    assess: Annotated[Literal["both", "fine-grained", "holistic", "none"], BeforeValidator(_ways)] = knob(
-        "assess", "both"
-    )
+    assess: Annotated[Ways, BeforeValidator(_ways)] = knob("assess", "both")
     key_facts: Literal["document", "reference"] = knob("key_facts", "document")
 
     @model_validator(mode="before")

@@ -14,9 +14,6 @@ from typing import Any
 from courtroom.errors import CourtroomError
 from courtroom.procedures.verdict.alignment import FILE, Adapter
 
-MICRO_BATCH = 1
-"""Sequences at once on one device; the batch is made up by accumulation."""
-
 
 def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
     """Train on the data of a folder, and write the adapters and the whole expert, whose folder is returned.
@@ -100,11 +97,12 @@ def _trained(kind: Any, model: Any, tokenizer: Any, rows: list[dict[str, Any]], 
 def _shared(settings: Adapter, to: Path) -> dict[str, Any]:
     import torch
 
+    devices = int(os.environ.get("WORLD_SIZE", "1"))  # of a launch, which together come to the batch
     return {
         "output_dir": str(to),
         "num_train_epochs": settings.epochs,
-        "per_device_train_batch_size": MICRO_BATCH,
-        "gradient_accumulation_steps": accumulated(settings.batch_size),
+        "per_device_train_batch_size": 1,  # the batch is made up by accumulation
+        "gradient_accumulation_steps": max(1, round(settings.batch_size / devices)),
         "max_length": settings.max_length,
         "optim": settings.optimizer,
         "lr_scheduler_type": settings.scheduler,
@@ -112,11 +110,6 @@ def _shared(settings: Adapter, to: Path) -> dict[str, Any]:
         "save_strategy": "no",
         "report_to": "none",
     }
-
-
-def accumulated(batch_size: int) -> int:
-    """Steps that one device adds up, so that all devices of a launch (`WORLD_SIZE`) together come to the batch."""
-    return max(1, round(batch_size / (MICRO_BATCH * int(os.environ.get("WORLD_SIZE", "1")))))
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
