@@ -6,7 +6,7 @@ import re
 from pydantic import Field
 
 from courtroom import Answer, Court, Hit, Lesson, Procedure, Put, Record, Search, Sentence, Setup, Task
-from courtroom.cases.dispute import PrecedentBatch, Side
+from courtroom.cases.dispute import SIDES, PrecedentBatch, Side
 from courtroom.declarations.blocks import Block, Card, Cards
 from courtroom.declarations.knobs import Group, knob, knowledge_base
 from courtroom.engine.events import Learned, Verdict
@@ -75,16 +75,10 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
                 base=court.setup.base,
             )
             near = await court.retrieve("earlier", query)
-        question = DeriveNorms(
-            dispute=precedent.dispute,
-            category=precedent.category,
-            language=precedent.language,
-            buyer_views=tuple(o.text for o in precedent.opinions if o.side == "buyer"),
-            seller_views=tuple(o.text for o in precedent.opinions if o.side == "seller"),
-            winner=precedent.winner,
-            earlier_norms=tuple(norm for hit in near for norm in hit.record["norms"]),
-        )
-        reflection = await court.try_ask(analyst, question)
+        told = precedent.model_dump(include={"dispute", "category", "language", "winner"})
+        told |= {f"{side}_views": tuple(o.text for o in precedent.opinions if o.side == side) for side in SIDES}
+        norms = tuple(norm for hit in near for norm in hit.record["norms"])
+        reflection = await court.try_ask(analyst, DeriveNorms(**told, earlier_norms=norms))
         if reflection is not None:
             better = precedent.model_copy(update={"norms": reflection.reflection_result})
             put = Put(collection=kept_as("precedents", court.setup.base), record=better.model_dump(mode="json"))
