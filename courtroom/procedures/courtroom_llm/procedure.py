@@ -11,8 +11,7 @@ from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.evaluation.summaries import where
 from courtroom.judging.options import SHAPES
 from courtroom.models.narrow import same
-from courtroom.procedures.courtroom_llm import tasks
-from courtroom.procedures.courtroom_llm.offline import METHODS
+from courtroom.procedures.courtroom_llm import offline, tasks
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
 from courtroom.procedures.courtroom_llm.views import ambiguity, bench, pleadings, results, similar, speaks_for, text_of
 from courtroom.procedures.declared import declared
@@ -315,7 +314,7 @@ def labels_of(case: LabelledTask) -> tuple[Choice, ...]:
 
 
 COURTROOM_LLM = Procedure(
-    **declared(__file__, METHODS, draws=(pleadings, bench, similar, ambiguity, results)),
+    **declared(__file__, offline.METHODS, draws=(pleadings, bench, similar, ambiguity, results)),
     setup=CourtroomLLMSetup,
     choices_in=labels_of,
     members=members,

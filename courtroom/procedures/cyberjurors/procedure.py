@@ -9,10 +9,9 @@ from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.judging import jurors
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.index import ALL, Filter
-from courtroom.procedures.cyberjurors import tasks
+from courtroom.procedures.cyberjurors import offline, tasks
 from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, told_rules, unexamined
 from courtroom.procedures.cyberjurors.eyes import Views, examine_again, examine_all, examine_newcomers
-from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, without_one
 from courtroom.procedures.cyberjurors.views import examination, piece_of, precedents, summaries
 from courtroom.procedures.declared import declared
@@ -255,7 +254,7 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
 
 
 CYBERJURORS = Procedure(
-    **declared(__file__, METHODS, draws=(precedents, summaries, examination)),
+    **declared(__file__, offline.METHODS, draws=(precedents, summaries, examination)),
     setup=CyberJurorsSetup,
     members=members,
     deliberate=deliberate,

@@ -10,14 +10,12 @@ from courtroom import Document, Member, Procedure, Tallied, Verdict
 from courtroom.engine.court import chance
 from courtroom.evaluation.summaries import grounding
 from courtroom.procedures.declared import declared
-from courtroom.procedures.juris import tasks
+from courtroom.procedures.juris import offline, tasks, views
 from courtroom.procedures.juris.assessment import Hearing, assess
 from courtroom.procedures.juris.baselines import without_jury
 from courtroom.procedures.juris.kept import added
-from courtroom.procedures.juris.offline import METHODS
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import Letter, joined
-from courtroom.procedures.juris.views import LETTERS, ballots, jurors, measures, summary
 from courtroom.text.words import sentences
 
 
@@ -180,10 +178,10 @@ def at_most(case: Document, setup: JurisSetup) -> int:
 
 
 JURIS = Procedure(
-    **declared(__file__, METHODS, draws=(ballots, summary, jurors, measures)),
+    **declared(__file__, offline.METHODS, draws=(views.ballots, views.summary, views.jurors, views.measures)),
     setup=JurisSetup,
     members=members,
     deliberate=deliberate,
     at_most=at_most,
-    speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == tasks.NextSentence.name else None,
+    speaks_for=lambda record, call: views.LETTERS.get(call.member) if call.task == tasks.NextSentence.name else None,
 )

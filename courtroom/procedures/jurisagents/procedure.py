@@ -11,10 +11,8 @@ from courtroom.judging.criminal import CaseInformation, Referred, candidates, in
 from courtroom.judging.views import retrieved
 from courtroom.law import Judgment, Term, charges_compared, heavier
 from courtroom.procedures.declared import declared
-from courtroom.procedures.jurisagents import tasks
-from courtroom.procedures.jurisagents.offline import METHODS
+from courtroom.procedures.jurisagents import offline, tasks, views
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
-from courtroom.procedures.jurisagents.views import flow, judgments
 
 Hearing = Court[CriminalCase, JurisAgentsSetup]
 
@@ -367,7 +365,7 @@ def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
 
 
 JURISAGENTS = Procedure(
-    **declared(__file__, METHODS, draws=(flow, retrieved, judgments)),
+    **declared(__file__, offline.METHODS, draws=(views.flow, retrieved, views.judgments)),
     setup=JurisAgentsSetup,
     members=members,
     deliberate=deliberate,
