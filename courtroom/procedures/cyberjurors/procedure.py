@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from courtroom import Counting, Hit, Member, Procedure, Rank, Search, Tallied, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
@@ -189,16 +190,9 @@ async def summarise(
 async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:
     """The precedents most similar to the dispute, best first. A precedent that was made from this very dispute, and a copy of it
     under another id, is left out: it would give the verdict on record away. `only`: which precedents may be found."""
-    case = court.case
-    query = Search(
-        collection="precedents",
-        text=dispute_text(case),
-        k=court.setup.precedents,
-        exclude=(case.id, precedent_id(case)),
-        only=only,
-        base=court.setup.base,
-        itself=False,
-    )
+    case, own = court.case, (court.case.id, precedent_id(court.case))
+    where: dict[str, Any] = {"collection": "precedents", "base": court.setup.base, "k": court.setup.precedents}
+    query = Search(**where, text=dispute_text(case), exclude=own, only=only, itself=False)
     return list(await court.retrieve("precedents", query))
 
 

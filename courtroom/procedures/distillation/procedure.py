@@ -2,6 +2,7 @@
 
 import random
 import re
+from typing import Any
 
 from pydantic import Field
 
@@ -66,14 +67,9 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
         await court.stage(f"Precedent {number}", "precedent")
         near: tuple[Hit, ...] = ()
         if court.setup.closest:
-            query = Search(
-                collection="precedents",
-                text=precedent.dispute,
-                k=court.setup.closest,
-                exclude=(precedent.id,),
-                only=Filter(with_norms=True),
-                base=court.setup.base,
-            )
+            where: dict[str, Any] = {"collection": "precedents", "base": court.setup.base, "k": court.setup.closest}
+            with_norms = Filter(with_norms=True)
+            query = Search(**where, text=precedent.dispute, exclude=(precedent.id,), only=with_norms)
             near = await court.retrieve("earlier", query)
         told = precedent.model_dump(include={"dispute", "category", "language", "winner"})
         told |= {f"{side}_views": tuple(o.text for o in precedent.opinions if o.side == side) for side in SIDES}
