@@ -27,12 +27,10 @@ class Recollection:
 
     def shown(self) -> dict[str, Any]:
         """As inputs of the tasks whose role is given the memory."""
+        kept = ({name: hit.record[name] for name in tasks.Directed.model_fields} for hit in self.directives)
         return {
             "precedents": tuple(shown(Standard.model_validate(hit.record)) for hit in self.standards),
-            "directives": tuple(
-                tasks.Directed.model_validate({name: hit.record[name] for name in tasks.Directed.model_fields})
-                for hit in self.directives
-            ),
+            "directives": tuple(map(tasks.Directed.model_validate, kept)),
             "precedent_similarity": tuple(hit.similarity for hit in self.standards),
             "directive_similarity": tuple(hit.similarity for hit in self.directives),
         }
