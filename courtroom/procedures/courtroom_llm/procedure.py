@@ -34,10 +34,6 @@ class LabelTrial:
     prosecuted: str
     """The label for which the prosecutor argues; the attorney has the other."""
 
-    @property
-    def defended(self) -> str:
-        return self.second if self.prosecuted == self.first else self.first
-
 
 def passages(case: LabelledTask, text: str, second: str) -> tuple[tasks.Passage, ...]:
     """A text, or both of a pair, with what the task calls them, each name on one line."""
@@ -264,7 +260,8 @@ async def plead(court: Session, trial: LabelTrial) -> tuple[tasks.Pleading, ...]
         shorter = argument != said.argument
         return tasks.Pleading(side=side, label=label, argument=argument, evidence=evidence, cut=shorter)
 
-    sides = argue("prosecutor", trial.prosecuted, trial.defended), argue("attorney", trial.defended, trial.prosecuted)
+    prosecuted, defended = trial.prosecuted, trial.second if trial.prosecuted == trial.first else trial.first
+    sides = argue("prosecutor", prosecuted, defended), argue("attorney", defended, prosecuted)
     pleadings = [pleading for pleading in await court.all(sides) if pleading is not None]
     return tuple(pleadings) if len(pleadings) == len(sides) else ()
 

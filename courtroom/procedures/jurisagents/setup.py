@@ -42,7 +42,6 @@ class JurisAgentsSetup(Setup):
     given: bool = knob("given", True)
     defendants: Literal["primary", "each", "refuse"] = knob("defendants", "primary")
     reasons: bool = knob("reasons", False)
-
     fuller: bool = knob("fuller", False)
 
     @model_validator(mode="after")
