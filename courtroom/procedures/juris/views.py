@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from courtroom import Document, Record, Setup
+from courtroom import Document, Record
 from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
 from courtroom.evaluation.summaries import Quality, bert_score, grounding, lead, overlap, where, why_not
@@ -214,17 +214,12 @@ def measures(record: Record) -> Shown:
         title = "By the assessor, 0 to 100 each; quality by time is their sum by the time of all other calls"
         blocks.append(Table(columns, tuple(rows), title=title))
     else:
-        blocks.append(Text(_why_not_assessed(record.setup)))
+        assert isinstance(record.setup, JurisSetup)
+        why = "The assessor had no answer." if record.setup.ways else NOT_ASSESSED
+        blocks.append(Text("The setup asks for no assessment." if record.setup.assess == "none" else why))
     if fine := ways["Fine-grained"]:
         blocks += _made_of(fine)
     return {"": blocks}
-
-
-def _why_not_assessed(setup: Setup) -> str:
-    assert isinstance(setup, JurisSetup)
-    if setup.assess == "none":
-        return "The setup asks for no assessment."
-    return "The assessor had no answer." if setup.ways else NOT_ASSESSED
 
 
 def _overlap(record: Record, summary: str) -> Iterator[Block]:
