@@ -9,15 +9,12 @@ from typing import Any, Literal, get_args, get_origin
 from jinja2 import TemplateSyntaxError, meta, nodes
 from pydantic import BaseModel
 
-from courtroom.cases.case import Case
+from courtroom import Case, Medium, Procedure, Task
 from courtroom.cases.kinds import case_templates
-from courtroom.engine.procedure import Procedure
 from courtroom.law import Both
-from courtroom.media.medium import Medium
 from courtroom.models.apart import PromptError
 from courtroom.models.prompts import Prompts, templates
 from courtroom.models.rendering import environment, not_sent
-from courtroom.models.task import Task
 
 OTHER = "OTHERWISE"
 NOT_SHOWN = {

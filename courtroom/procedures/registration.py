@@ -17,15 +17,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom import CourtroomError, Preset, Procedure, Task
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import WITH_OPTIONS, case_kinds
 from courtroom.declarations import paper
 from courtroom.declarations.changes import merged
 from courtroom.declarations.knobs import is_group
-from courtroom.declarations.parts import Preset
-from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
-from courtroom.models.task import Task
 from courtroom.procedures import check_templates
 from courtroom.procedures.check_templates import source_of
 

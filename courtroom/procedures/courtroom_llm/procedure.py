@@ -104,9 +104,8 @@ def examples(court: Session, item: Labelled, label: str | None, k: int) -> dict[
 
 async def explained(court: Session, item: Labelled, step: str, hit: Hit) -> tasks.Similar:
     """A similar case with the reason for its label: the one on record, or one that is asked for."""
-    record: dict[str, Any] = hit.record
+    record, reason = hit.record, str(hit.record["reason"])
     shown = passages(court.case, record["text"], record["second"])
-    reason = str(record["reason"])
     if not reason and court.setup.explain:
         task = tasks.Explain(passages=shown, labels=court.case.labels, label=record["label"])
         answer = await court.try_ask(court.member("clerk"), task, f"{item.id}-{step}")

@@ -146,18 +146,17 @@ Hearing = Court[Document, JurisSetup]
 
 async def assess(court: Hearing, final: Sequence[str]) -> dict[str, Scores | None]:
     """The assessor's scores of the final text by the ways that the setup asks for, for the verdict's details."""
+    none: dict[str, Scores | None] = {"assessment": None, "fine_grained": None}
     if not court.setup.ways:
-        return {"assessment": None, "fine_grained": None}
+        return none
     await court.stage("Assessment", "assessment")
-    ways = court.setup.ways  # here, as a person may have changed it
-    text = joined(tuple(final))
+    ways, text = court.setup.ways, joined(tuple(final))  # the ways here, as a person may have changed them
     asked: dict[str, Coroutine[Any, Any, Scores | None]] = {}
     if "holistic" in ways:
         asked["assessment"] = holistic(court, text)
     if "fine-grained" in ways:
         asked["fine_grained"] = fine_grained(court, sentences(text))
-    given = dict(zip(asked, await court.all(asked.values()), strict=True))
-    return {"assessment": None, "fine_grained": None, **given}
+    return none | dict(zip(asked, await court.all(asked.values()), strict=True))
 
 
 async def holistic(court: Hearing, text: str) -> Scores | None:
