@@ -19,9 +19,8 @@ def precedents(record: Record) -> Shown:
             rows += [(member.name if member else "", str(h.record["text"]), h.similarity) for h in retrieval.hits]
     columns = ("Juror", "Norm it was given", "Similarity to its persona")
     norms = Table(columns, tuple(rows), title="Norms by juror", shares=columns[2:], empty="No norms were given.")
-    return {
-        "": [Cards(tuple(cards), title="Closest precedents", empty="No precedent was looked up in this run."), norms]
-    }
+    found = Cards(tuple(cards), title="Closest precedents", empty="No precedent was looked up in this run.")
+    return {"": [found, norms]}
 
 
 SECTIONS = {

@@ -67,7 +67,7 @@ def decide(task: tasks.Decide | tasks.DecideAlone, draw: random.Random) -> crimi
 
 
 def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
-    """Objects where the facts name criminal.mitigating circumstances and there is something left to lower."""
+    """Objects where the facts name mitigating circumstances and there is something left to lower."""
     light = criminal.mitigating(task.case.facts)
     months = task.judgment.term_of_imprisonment.imprisonment
     language, accepts = task.case.language, not light or months <= 6
@@ -82,7 +82,7 @@ def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
 
 
 def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
-    """The five parts, from the sentences with criminal.mitigating circumstances and the objection."""
+    """The five parts, from the sentences with mitigating circumstances and the objection."""
     language = task.case.language
     acts = [sentence for sentence in acts_of(task.case) if criminal.mitigating(sentence)][:4]
     articles = ", ".join(map(str, task.judgment.relevant_articles))
@@ -114,9 +114,8 @@ def choose(task: tasks.ChooseOption, draw: random.Random) -> tasks.ChosenOption:
     for letter, option in zip(LETTERS, task.case.options, strict=True):
         own = set(words(option))
         ranked.append(((len(own & law) + 0.5 * len(own & asked)) / (len(own) or 1), letter))
-    wrong = (
-        task.analysis.wanted == "incorrect" if task.analysis else criminal.FACT_WORDS["wrong"].search(task.case.facts)
-    )
+    words_for_wrong = criminal.FACT_WORDS["wrong"]
+    wrong = task.analysis.wanted == "incorrect" if task.analysis else words_for_wrong.search(task.case.facts)
     return tasks.ChosenOption(choice=min(ranked)[1] if wrong else max(ranked)[1])
 
 

@@ -77,7 +77,8 @@ A = TypeVar("A", bound=Answer)
 def reasoned(answer: type[A], reasons: str) -> type[A]:
     """The same answer whose reasons stand before what they are for; `reasons`: their field."""
     fields: dict[str, Any] = {reasons: (answer.model_fields[reasons].annotation, answer.model_fields[reasons])}
-    form: type[A] = create_model(answer.__name__, __base__=(answer, create_model("Reasons", __base__=Answer, **fields)))
+    first: Any = create_model("Reasons", __base__=Answer, **fields)
+    form: type[A] = create_model(answer.__name__, __base__=(answer, first))
     form.published_order = ""
     return form
 
