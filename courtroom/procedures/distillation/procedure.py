@@ -71,10 +71,11 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
             with_norms = Filter(with_norms=True)
             query = Search(**where, text=precedent.dispute, exclude=(precedent.id,), only=with_norms)
             near = await court.retrieve("earlier", query)
-        told = precedent.model_dump(include={"dispute", "category", "language", "winner"})
+        told = precedent.model_dump(include={"dispute", "category", "language"})
         told |= {f"{side}_views": tuple(o.text for o in precedent.opinions if o.side == side) for side in SIDES}
         norms = tuple(norm for hit in near for norm in hit.record["norms"])
-        reflection = await court.try_ask(analyst, DeriveNorms(**told, earlier_norms=norms))
+        question = DeriveNorms(**told, winner=precedent.winner, earlier_norms=norms)
+        reflection = await court.try_ask(analyst, question)
         if reflection is not None:
             better = precedent.model_copy(update={"norms": reflection.reflection_result})
             put = Put(collection=kept_as("precedents", court.setup.base), record=better.model_dump(mode="json"))
