@@ -199,8 +199,7 @@ class SetupStore(Tables):
 
     def load(self, name: str) -> dict[str, Any]:
         row = self._database.row("SELECT body FROM setups WHERE name = ?", (name,))
-        body: dict[str, Any] = read("setup", name, lambda: dict(json.loads(row["body"])))
-        return body
+        return read("setup", name, lambda: dict(json.loads(row["body"])))
 
     @needs(Access.RUN)
     def delete(self, name: str) -> None:

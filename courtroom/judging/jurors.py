@@ -53,14 +53,13 @@ def seated(given: Sequence[Persona], size: int, seed: int, whose: str, pool: str
     return tuple((*given[:size], *others, *drawn(51, seed))[:size])
 
 
-Recall = Literal["nothing", "last", "line", "all"]
 CountSeen = Literal["all", "heard", "nobody"]
 
 
 class TalkSetup(VotingSetup, ScriptedSetup):
     """A setup of members who hear each other, and vote again and again."""
 
-    recall: Recall = knob("recall", "all")
+    recall: Literal["nothing", "last", "line", "all"] = knob("recall", "all")
     count_seen: CountSeen = knob("count_seen", "nobody")
     peers_named: bool = knob("peers_named", True)
     private_ballots: bool = knob("private_ballots", False)
@@ -180,7 +179,6 @@ def best_reasons(task: BestReasons, draw: random.Random) -> Reasons:
 
 InPrivate = Annotated[bool, Field(exclude_if=lambda is_private: not is_private)]
 """The input of a task that says whether it is asked in private; its default is False."""
-TITLE = N_("Private ballot")
 STEP = "private"
 HEARD = 0.5
 """How much of the others' pull is left with the offline model where nobody sees its vote; invented."""
@@ -197,7 +195,7 @@ async def ask_alone(court: Court[Case, Setup], wanted: bool, member: Member, tas
 def _in_private(kind: type[Task[Any]]) -> type[Task[Any]]:
     """Return the same kind of question under the title of a private ballot."""
     private = create_model(f"{kind.__name__}InPrivate", __base__=kind)
-    private.title = TITLE
+    private.title = N_("Private ballot")
     return private
 
 

@@ -85,11 +85,8 @@ def _parts(of: Decided) -> dict[str, str]:
 
 def within_reach(record: Record, real: Decided) -> Iterator[str]:
     """Say of each article that really applies where it stood among those that were looked up, or that it was not there."""
-    found = [
-        [hit.record["number"] for hit in retrieval.hits]
-        for retrieval in record.retrievals
-        if getattr(retrieval.query, "collection", "") == "statutes" and isinstance(retrieval.query, Search)
-    ]
+    looked = (one for one in record.retrievals if isinstance(one.query, Search) and one.query.collection == "statutes")
+    found = [[hit.record["number"] for hit in one.hits] for one in looked]
     for number in sorted(articles_compared(real.relevant_articles)) if found else ():
         places = [articles.index(number) + 1 for articles in found if number in articles]
         if places:

@@ -125,8 +125,7 @@ class PanelStore(Tables):
 
     def names(self) -> list[str]:
         """All names, last saved first."""
-        rows = self._database.execute("SELECT name FROM panels ORDER BY saved DESC, name")
-        return [row["name"] for row in rows]
+        return [row["name"] for row in self._database.execute("SELECT name FROM panels ORDER BY saved DESC, name")]
 
     @needs(Access.RUN)
     def save(self, name: str, panel: Iterable[Persona]) -> None:

@@ -74,17 +74,14 @@ def _loaded(point: EntryPoint) -> Procedure:
 def in_folder(folder: Path) -> list[Procedure]:
     """The procedures of a package that need not be installed, by the entry points in its pyproject.toml. Raises `CourtroomError`:
     the folder has none, or one can't be loaded."""
+    toml = folder / "pyproject.toml"
     try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
+        project = tomllib.loads(toml.read_text(encoding="utf-8")).get("project", {})
     except (OSError, ValueError) as error:
-        raise CourtroomError(
-            f"{folder / 'pyproject.toml'} can't be read: {error}. Name the folder that holds it."
-        ) from error
+        raise CourtroomError(f"{toml} can't be read: {error}. Name the folder that holds it.") from error
     points = project.get("entry-points", {}).get(GROUP, {})
     if not points:
-        raise CourtroomError(
-            f'{folder / "pyproject.toml"} names no procedure. Add it under [project.entry-points."{GROUP}"].'
-        )
+        raise CourtroomError(f'{toml} names no procedure. Add it under [project.entry-points."{GROUP}"].')
     sys.path.insert(0, str(folder.resolve()))
     found = []
     for point in (EntryPoint(name, value, GROUP) for name, value in points.items()):
@@ -112,18 +109,7 @@ def _why(error: Exception, point: EntryPoint) -> str:
     return f"{place_and_error(error, folder)}. Mend it there, or remove the package."
 
 
-PUBLISHED = (
-    CYBERJURORS,
-    DISTILLATION,
-    JURISAGENTS,
-    VERDICT,
-    ALIGNMENT,
-    JURIS,
-    COURTROOM_LLM,
-    DISCUSSION,
-    DEBATE,
-    MOCK_JURY,
-    COUNCIL,
-)
-PROCEDURES = find(register(PUBLISHED))
+OF_PAPERS = (CYBERJURORS, DISTILLATION, JURISAGENTS, VERDICT, ALIGNMENT, JURIS, COURTROOM_LLM)
+OTHERS = (DISCUSSION, DEBATE, MOCK_JURY, COUNCIL)
+PROCEDURES = find(register((*OF_PAPERS, *OTHERS)))
 """All that can be chosen, by name."""

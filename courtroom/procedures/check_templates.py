@@ -9,15 +9,12 @@ from typing import Any, Literal, get_args, get_origin
 from jinja2 import TemplateSyntaxError, meta, nodes
 from pydantic import BaseModel
 
-from courtroom.cases.case import Case
+from courtroom import Case, Medium, Procedure, Task
 from courtroom.cases.kinds import case_templates
-from courtroom.engine.procedure import Procedure
 from courtroom.law import Both
-from courtroom.media.medium import Medium
 from courtroom.models.apart import PromptError
 from courtroom.models.prompts import Prompts, templates
 from courtroom.models.rendering import environment, not_sent
-from courtroom.models.task import Task
 
 OTHER = "OTHERWISE"
 NOT_SHOWN = {
@@ -183,7 +180,9 @@ def _mistakes_of(task: type[Task[Any]], found: Templates) -> Iterator[str]:
         yield f"{file}, line {line}: {why}. Put all of it between `{{% block own %}}` and `{{% endblock %}}`."
     inputs = frozenset(task.model_fields)
     yield from found.unknown(name, COMMON | inputs, f"`case`, `setup` and the inputs of {task.__name__}")
-    sent = found.used(name) | _sent_beside(task) | (_cases(task) if "case" in found.used("_case") else frozenset())
+    kinds = ((name, field.annotation) for name, field in task.model_fields.items())
+    cases = {name for name, kind in kinds if isinstance(kind, type) and issubclass(kind, Case)}
+    sent = found.used(name) | _sent_beside(task) | (cases if "case" in found.used("_case") else set())
     for unused in sorted(inputs - sent - set(task.offline_only)):
         yield (
             f"{file}: the input `{unused}` of {task.__name__} ({source_of(task)}) is never used. Show it here or drop it; "
@@ -193,11 +192,6 @@ def _mistakes_of(task: type[Task[Any]], found: Templates) -> Iterator[str]:
         yield f"{source_of(task)}: `offline_only` of {task.__name__} names `{wrong}`, which is no input. Mend its name."
     for shown in sorted(set(task.offline_only) & found.used(name)):
         yield f"{source_of(task)}: `offline_only` of {task.__name__} names `{shown}`, which {file} shows. Take it out."
-
-
-def _cases(task: type[Task[Any]]) -> frozenset[str]:
-    kinds = {name: field.annotation for name, field in task.model_fields.items()}
-    return frozenset(name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Case))
 
 
 def _sent_beside(task: type[Task[Any]]) -> frozenset[str]:

@@ -33,13 +33,18 @@ def declared(
     file.pop("knobs", None)  # which the module's setup reads
     views = zip(file.pop("views", ()), draws, strict=True)
     controls = file.pop("controls", None)
+    presets = []
+    for preset in file["presets"]:  # the paper's settings that it names, then changes of its own
+        published = changes(setting for whose in preset.get("settings", ()) for setting in settings[whose])
+        own = preset.get("changes", {})
+        presets.append(Preset(preset["title"], preset["help"], merged(published, own)))
     return {
         **file,
         "roles": tuple(Role(**role) for role in file["roles"]),
         "stages": (*stages, *(StageKind(**stage) for stage in file["stages"])),
         "choices": tuple(Choice(**choice) for choice in file.get("choices", ())),
         "views": tuple(View(**view, draw=draw) for view, draw in views),
-        "presets": tuple(_preset(preset, settings) for preset in file["presets"]),
+        "presets": tuple(presets),
         "paper_settings": tuple(settings.get("paper", ())),
         "looks_in": tuple(file.get("looks_in", ())),
         "ending": Ending(**file.get("ending", {})),
@@ -54,9 +59,3 @@ def role_titles(code: str) -> dict[str, str]:
     """Return what roles are called, by name, as `procedure.toml` beside a module declares them. `code`: its `__file__`."""
     file = tomllib.loads(Path(code).with_name("procedure.toml").read_text(encoding="utf-8"))
     return {role["name"]: role["title"] for role in file["roles"]}
-
-
-def _preset(given: Mapping[str, Any], settings: Mapping[str, Sequence[PaperSetting]]) -> Preset:
-    """Return a preset: the paper's settings that it names, then changes of its own."""
-    published = [setting for whose in given.get("settings", ()) for setting in settings[whose]]
-    return Preset(given["title"], given["help"], merged(changes(published), given.get("changes", {})))

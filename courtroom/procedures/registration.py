@@ -17,15 +17,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom import CourtroomError, Preset, Procedure, Task
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import WITH_OPTIONS, case_kinds
 from courtroom.declarations import paper
 from courtroom.declarations.changes import merged
 from courtroom.declarations.knobs import is_group
-from courtroom.declarations.parts import Preset
-from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
-from courtroom.models.task import Task
 from courtroom.procedures import check_templates
 from courtroom.procedures.check_templates import source_of
 
@@ -42,10 +39,8 @@ def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | N
             continue
         wrong = list(mistakes(procedure))
         if procedure.name in found:
-            taken = found[procedure.name].title
-            wrong.append(
-                f"{file_of(procedure)}: the name “{procedure.name}” is taken by {taken}. Choose another `name`."
-            )
+            text = f"the name “{procedure.name}” is taken by {found[procedure.name].title}. Choose another `name`."
+            wrong.append(f"{file_of(procedure)}: {text}")
         for task, method in procedure.offline.items():
             for other in (one for one in found.values() if one.offline.get(task, method) is not method):
                 text = f"`offline` answers {task.__name__} in another way than {other.title}, which asks it too"
@@ -65,11 +60,18 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
         known = (*case_kinds(), WITH_OPTIONS)
         hint = meant(procedure.case_kind, known) or f"Known kinds: {', '.join(known)}."
         yield f"{file}: it hears cases of the kind “{procedure.case_kind}”, which is not known. {hint}"
-    yield from (f"{file}: {wrong}" for wrong in _doubled(procedure))
+    named = dict.fromkeys(("views", "stages", "roles", "choices", "tasks"), "name")
+    for what, by in {**named, "presets": "title", "exports": "file"}.items():
+        names = Counter(getattr(one, by) for one in getattr(procedure, what) if what != "tasks" or _complete(one))
+        for name in (name for name, number in names.items() if number > 1):
+            yield f"{file}: two of the {what} are named “{name}”. Rename one."
     unfinished = [task for task in procedure.tasks if not _complete(task)]
     for task in unfinished:
         yield f"{source_of(task)}: {task.__name__} lacks a name, a title or its answer. Write `class {task.__name__}(Task[Answer])` with `name` and `title`."
-    yield from _offline(procedure, file)
+    for name in (task.__name__ for task in procedure.tasks if task not in procedure.offline):
+        yield f"{file}: the offline model has no answer to {name}. Add `{name}: function` to `offline`."
+    for task in (one for one in procedure.offline if one not in procedure.tasks):
+        yield f"{file}: `offline` answers {task.__name__}, which is not among `tasks`. Add it there, or take it out."
     for task in (one.task for one in procedure.peers if one.task not in procedure.tasks):
         yield f"{file}: `peers` names {task.__name__}, which is not among `tasks`. Add it there, or take it out."
     if not unfinished:
@@ -94,24 +96,6 @@ def file_of(procedure: Procedure) -> str:
 
 def _complete(task: type[Task[Any]]) -> bool:
     return all(hasattr(task, part) for part in ("name", "title", "answer"))
-
-
-def _doubled(procedure: Procedure) -> Iterator[str]:
-    named = dict.fromkeys(("views", "stages", "roles", "choices", "tasks"), "name")
-    for what, by in {**named, "presets": "title", "exports": "file"}.items():
-        names = Counter(getattr(one, by) for one in getattr(procedure, what) if what != "tasks" or _complete(one))
-        for name in (name for name, number in names.items() if number > 1):
-            yield f"two of the {what} are named “{name}”. Rename one."
-
-
-def _offline(procedure: Procedure, file: str) -> Iterator[str]:
-    for task in procedure.tasks:
-        if task not in procedure.offline:
-            name = task.__name__
-            yield f"{file}: the offline model has no answer to {name}. Add `{name}: function` to `offline`."
-    for task in procedure.offline:
-        if task not in procedure.tasks:
-            yield f"{file}: `offline` answers {task.__name__}, which is not among `tasks`. Add it there, or take it out."
 
 
 def _presets(procedure: Procedure, file: str) -> Iterator[str]:

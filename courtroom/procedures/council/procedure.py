@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Self
 
-from courtroom import Court, Doubt, Member, Procedure, ScriptedSetup, Verdict
-from courtroom.cases.case import Case
+from courtroom import Case, Court, Doubt, Member, Procedure, ScriptedSetup, Verdict
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import knobs
 from courtroom.judging.explained import said
@@ -62,33 +61,24 @@ async def deliberate(court: Session) -> Verdict:
     mean_ranks = ranks.mean_ranks([rank for some in given_ranks if some for rank in some])
 
     await court.stage("Conclusion", "conclusion")
-    letters = ranks.dealt(court.random("letters", "chair"), [*replies])
-    shown = tuple(
-        answer(court, letter, replies[author]).model_copy(
-            update={"votes_for": votes[author], "mean_rank": mean_ranks.get(author)}
-        )
-        for letter, author in letters.items()
-    )
-    task = Conclude(case=court.case, proposals=proposals, answers=shown, seen=media(court))
+    letters, answers = dealt(court, "chair", replies)
+    known = {letter: {"votes_for": votes[one], "mean_rank": mean_ranks.get(one)} for letter, one in letters.items()}
+    answers = tuple(one.model_copy(update=known[one.letter]) for one in answers)
+    task = Conclude(case=court.case, proposals=proposals, answers=answers, seen=media(court))
     conclusion = await court.ask(court.member("chair"), task)
     against = said(court.case.language, "council-against", against="\n".join(conclusion.against))
     ahead = [name for name, count in tally.counts.items() if count == max(tally.counts.values())]
-    return Verdict(
-        outcome=outcome(court.case, proposals, conclusion.choice),
-        counts=tally.counts,
-        abstained=tally.abstained,
-        summary=f"{conclusion.answer}\n\n{against}",
-        note="" if conclusion.choice in ahead else "The chair departs from what most members voted for.",
-    )
+    decided, told = outcome(court.case, proposals, conclusion.choice), f"{conclusion.answer}\n\n{against}"
+    note = "" if conclusion.choice in ahead else "The chair departs from what most members voted for."
+    return Verdict(outcome=decided, counts=tally.counts, abstained=tally.abstained, summary=told, note=note)
 
 
 async def grouped(court: Session, replies: Mapping[str, Reply]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return what is voted on where the case has no options, and each author's vote by name."""
     if court.case.choices:
         return (), {author: reply.answer for author, reply in replies.items()}
-    letters = ranks.dealt(court.random("letters", "groups"), [*replies])
-    shown = tuple(answer(court, letter, replies[author]) for letter, author in letters.items())
-    found = await court.ask(court.member("chair"), GroupAnswers(case=court.case, answers=shown, seen=media(court)))
+    letters, answers = dealt(court, "groups", replies)
+    found = await court.ask(court.member("chair"), GroupAnswers(case=court.case, answers=answers, seen=media(court)))
     votes = {
         letters[letter]: name for name, group in zip(LETTERS, found.groups, strict=False) for letter in group.letters
     }
@@ -97,21 +87,18 @@ async def grouped(court: Session, replies: Mapping[str, Reply]) -> tuple[tuple[s
 
 async def ranked(court: Session, member: Member, replies: Mapping[str, Reply]) -> tuple[ranks.Rank, ...]:
     """Have a member rank the answers, under letters and in an order that are drawn for it alone."""
-    letters = ranks.dealt(court.random("letters", member.id), [*replies])
-    shown = tuple(answer(court, letter, replies[author]) for letter, author in letters.items())
-    ranking = await court.ask(member, RankAnswers(case=court.case, answers=shown, seen=media(court)))
+    letters, answers = dealt(court, member.id, replies)
+    ranking = await court.ask(member, RankAnswers(case=court.case, answers=answers, seen=media(court)))
     return ranks.ranked(member.id, letters, ranking.order)
 
 
-def answer(court: Session, letter: str, reply: Reply) -> Shown:
-    """A member's answer as others read it."""
-    named = bool(court.case.choices)
-    return Shown(
-        letter=letter,
-        votes_for=reply.answer if named else "",
-        own_words="" if named else reply.answer,
-        reasons=reply.reasons,
-    )
+def dealt(court: Session, to: str, replies: Mapping[str, Reply]) -> tuple[dict[str, str], tuple[Shown, ...]]:
+    """Whose answer has which letter, by a lot that is drawn for one reader, and the answers as that one reads them."""
+    letters = ranks.dealt(court.random("letters", to), [*replies])
+    field = "votes_for" if court.case.choices else "own_words"
+    given = ((letter, replies[author]) for letter, author in letters.items())
+    shown = ({"letter": letter, "reasons": reply.reasons, field: reply.answer} for letter, reply in given)
+    return letters, tuple(map(Shown.model_validate, shown))
 
 
 COUNCIL = Procedure(

@@ -31,16 +31,11 @@ class Rank:
 def ranked(ranker: str, letters: Mapping[str, str], order: Sequence[str]) -> tuple[Rank, ...]:
     """Return the ranks that a member gives, by its order of letters, the best first."""
     others = [letter for letter in order if letters[letter] != ranker]
-    return tuple(
-        Rank(
-            ranker=ranker,
-            author=letters[letter],
-            shown=[*letters].index(letter) + 1,
-            place=place,
-            counted=others.index(letter) + 1 if letter in others else None,
-        )
-        for place, letter in enumerate(order, start=1)
-    )
+    ranks = []
+    for place, letter in enumerate(order, start=1):
+        shown, counted = [*letters].index(letter) + 1, others.index(letter) + 1 if letter in others else None
+        ranks.append(Rank(ranker=ranker, author=letters[letter], shown=shown, place=place, counted=counted))
+    return tuple(ranks)
 
 
 def mean_ranks(ranks: Sequence[Rank]) -> dict[str, float]:

@@ -6,18 +6,15 @@ from typing import Annotated, Generic, TypeVar
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom import Answer, Task
-from courtroom.cases.case import Case
+from courtroom import Answer, Case, Medium, Strict, Task
 from courtroom.cases.question import LETTERS
 from courtroom.judging.explained import said
 from courtroom.judging.options import names, own_answer, titled, weighed_choice
-from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, chosen, narrowed, same
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
 from courtroom.models.task import Label, Longest, Overview, Reason, Sentence, filled
 from courtroom.procedures.council import ranks
-from courtroom.strict import Strict
 from courtroom.text.words import words
 
 Reasons = Annotated[tuple[Reason, ...], Longest(3, 4)]

@@ -30,15 +30,14 @@ def given(record: Record) -> tuple[dict[str, int], list[ranks.Rank]]:
 def drawn(record: Record) -> Mapping[str, tuple[Table | Text, ...]]:
     """A row an answer, a column a member; then agreement and possible biases."""
     lengths, found = given(record)
-    names = {member.id: member.name for member in record.everybody}
     places = {(rank.author, rank.ranker): rank for rank in found}
     rankers = list(dict.fromkeys(rank.ranker for rank in found))
     means = ranks.mean_ranks(found)
     rows = tuple(
-        (names[author], *(cell(places.get((author, ranker))) for ranker in rankers), means.get(author))
+        (record.name_of(author), *(cell(places.get((author, ranker))) for ranker in rankers), means.get(author))
         for author in (*means, *(one for one in lengths if one not in means))
     )
-    columns = ("Answer of", *(names[ranker] for ranker in rankers), "Mean rank")
+    columns = ("Answer of", *map(record.name_of, rankers), "Mean rank")
     who = Table(columns, rows, title="Who ranked how", empty="Nobody has answered yet.")
     if (agreed := ranks.agreement(found)) is None:
         return {"": (who, Text("Agreement is measured once two members have ranked three answers."))}

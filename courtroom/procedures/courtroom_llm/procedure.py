@@ -6,18 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from courtroom import Choice, Counting, Court, Draw, Hit, Member, Procedure, Search, Verdict
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.declarations.parts import Choice, Counting
-from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.summaries import where
 from courtroom.judging.options import SHAPES
-from courtroom.knowledge.search import Draw, Hit, Search
 from courtroom.models.narrow import same
-from courtroom.procedures.courtroom_llm import tasks
-from courtroom.procedures.courtroom_llm.offline import METHODS
+from courtroom.procedures.courtroom_llm import offline, tasks
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
 from courtroom.procedures.courtroom_llm.views import ambiguity, bench, pleadings, results, similar, speaks_for, text_of
 from courtroom.procedures.declared import declared
@@ -40,17 +34,16 @@ class LabelTrial:
     prosecuted: str
     """The label for which the prosecutor argues; the attorney has the other."""
 
-    @property
-    def defended(self) -> str:
-        return self.second if self.prosecuted == self.first else self.first
-
 
 def passages(case: LabelledTask, text: str, second: str) -> tuple[tasks.Passage, ...]:
     """A text, or both of a pair, with what the task calls them, each name on one line."""
-    texts = (text, second) if second else (text,)
-    return tuple(
-        tasks.Passage(name=" ".join(name.split()), text=one) for name, one in zip(case.names, texts, strict=False)
-    )
+    texts, names = (text, second) if second else (text,), (" ".join(name.split()) for name in case.names)
+    return tuple(tasks.Passage(name=name, text=one) for name, one in zip(names, texts, strict=False))
+
+
+def about(court: Session, item: Labelled) -> dict[str, Any]:
+    """What each question about a text takes in."""
+    return {"passages": passages(court.case, item.text, item.second), "labels": court.case.labels}
 
 
 def cut(argument: str, words: int) -> str:
@@ -81,8 +74,9 @@ def _length(text: str) -> int:
 
 
 async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) -> dict[str, Any]:
-    """`shots` similar cases for each label that the setup names, in the order of the label set, so that it reveals nothing, and how near
-    each is to the text, as a cosine (0 where it was drawn at random). The text itself is never among them, nor is another with the same words."""
+    """What a judge is asked of, with `shots` similar cases for each label that the setup names, in the order of the label set, so that it reveals
+    nothing, and how near each is to the text, as a cosine (0 where it was drawn at random). The text itself is never among them, nor is another
+    with the same words."""
     of = court.setup.labels_of_cases(court.case.labels, in_question) if court.setup.shots else ()
     hits = [
         (f"{number}-{n}", hit)
@@ -90,24 +84,28 @@ async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) ->
         for n, hit in enumerate(await found(court, item, label, number), start=1)
     ]
     cases = await court.all(explained(court, item, step, hit) for step, hit in hits)
-    return {"similar": tuple(one for one in cases if one), "similarities": tuple(hit.similarity for _, hit in hits)}
+    similar, likeness = tuple(one for one in cases if one), tuple(hit.similarity for _, hit in hits)
+    return {**about(court, item), "reasoned": court.setup.reasoned, "similar": similar, "similarities": likeness}
 
 
 async def found(court: Session, item: Labelled, label: str | None, number: int) -> tuple[Hit, ...]:
     """Examples of one label, or of any: the nearest by cosine, or drawn at random."""
-    case, name = court.case, f"similar-{item.id}-{number}"
-    wanted: dict[str, Any] = {"collection": "examples", "text": item.whole, "k": court.setup.shots}
-    wanted |= {"under": case.under(label), "exclude": case.itself(item)}
+    name, wanted = f"similar-{item.id}-{number}", examples(court, item, label, court.setup.shots)
     if court.setup.cases_by == "random":
         return await court.retrieve(name, Draw(**wanted, seed=f"{court.seed}/{name}"))
     return await court.retrieve(name, Search(**wanted, itself=False))
 
 
+def examples(court: Session, item: Labelled, label: str | None, k: int) -> dict[str, Any]:
+    """What is looked for: so many examples of a label, or of any, other than the text itself."""
+    within = {"under": court.case.under(label), "exclude": court.case.itself(item)}
+    return {"collection": "examples", "text": item.whole, "k": k, **within}
+
+
 async def explained(court: Session, item: Labelled, step: str, hit: Hit) -> tasks.Similar:
     """A similar case with the reason for its label: the one on record, or one that is asked for."""
-    record: dict[str, Any] = hit.record
+    record, reason = hit.record, str(hit.record["reason"])
     shown = passages(court.case, record["text"], record["second"])
-    reason = str(record["reason"])
     if not reason and court.setup.explain:
         task = tasks.Explain(passages=shown, labels=court.case.labels, label=record["label"])
         answer = await court.try_ask(court.member("clerk"), task, f"{item.id}-{step}")
@@ -166,24 +164,17 @@ def verdict(court: Session, items: Sequence[Labelled], decided: Sequence[Decisio
     labels = [one.label for one in decisions if one.label is not None]
     unclear = sum(bool(one.trial and one.trial.ambiguous) for one in decisions)
     if len(decisions) == 1:
-        return Verdict(
-            outcome=labels[0],
-            counts=decisions[0].votes,
-            abstained=len(court.panel("judge")) - sum(decisions[0].votes.values()),
-            summary=decisions[0].reason,  # of the last judge who decided so
-            note="The preliminary hearings disagreed: the text is ambiguous." if unclear else "",
-            details=details,
-        )
-    counts = Counter(labels)
-    most, told = counts.most_common(MOST_TOLD), [f"{one.item.id}: {one.label or 'none'}" for one in decisions]
-    return Verdict(  # a text without a label stays among the results: it counts as wrong
-        outcome=f"{len(labels)} texts classified: {', '.join(f'{count} {label}' for label, count in most)}",
-        counts=dict(counts.most_common()),
-        abstained=len(decisions) - len(labels),
-        summary="\n".join((f"{len(labels)} of {len(decisions)} texts have a label.", *told[:MOST_TOLD])),
-        note=f"Ambiguous, as their preliminary hearings disagreed: {unclear} of {len(decisions)}." if unclear else "",
-        details=details,
-    )
+        # The reason is that of the last judge who decided so.
+        outcome, counts, summary = labels[0], decisions[0].votes, decisions[0].reason
+        abstained = len(court.panel("judge")) - sum(counts.values())
+        note = "The preliminary hearings disagreed: the text is ambiguous." if unclear else ""
+    else:  # a text without a label stays among the results: it counts as wrong
+        counts, abstained = dict(Counter(labels).most_common()), len(decisions) - len(labels)
+        most, told = [*counts.items()][:MOST_TOLD], [f"{one.item.id}: {one.label or 'none'}" for one in decisions]
+        outcome = f"{len(labels)} texts classified: {', '.join(f'{count} {label}' for label, count in most)}"
+        summary = "\n".join((f"{len(labels)} of {len(decisions)} texts have a label.", *told[:MOST_TOLD]))
+        note = f"Ambiguous, as their preliminary hearings disagreed: {unclear} of {len(decisions)}." if unclear else ""
+    return Verdict(outcome=outcome, counts=counts, abstained=abstained, summary=summary, note=note, details=details)
 
 
 def result(made: Decision) -> dict[str, Any]:
@@ -200,15 +191,7 @@ def result(made: Decision) -> dict[str, Any]:
 async def by_nearest(court: Session, item: Labelled) -> Decision:
     """The label with the most likeness among the k nearest texts; the one seat on the bench casts the vote. A text counts by its
     cosine, and one that is unlike counts nothing. The text itself, and copies of it, are not among them."""
-    case = court.case
-    query = Search(
-        collection="examples",
-        text=item.whole,
-        k=court.setup.neighbours,
-        under=case.under(None),
-        exclude=case.itself(item),
-        itself=False,
-    )
+    query = Search(**examples(court, item, None, court.setup.neighbours), itself=False)
     hits = await court.retrieve(f"nearest-{item.id}", query)
     likeness: dict[str, float] = {}
     for hit in hits:
@@ -222,7 +205,7 @@ async def by_nearest(court: Session, item: Labelled) -> Decision:
     own = [hit.similarity for hit in hits if hit.record["label"] == label]
     reason = f"{len(own)} of the {len(hits)} nearest texts have this label; the nearest of them has a likeness of {own[0]:.2f}."
     court.vote(seat, label, (reason,), on=item.id)
-    court.tally(case.labels, consensus=0.5, on=item.id)
+    court.tally(court.case.labels, consensus=0.5, on=item.id)
     return Decision(item, label, reason, {label: 1})
 
 
@@ -251,8 +234,7 @@ async def deliberate(court: Session) -> Verdict:
 async def hear(court: Session, item: Labelled) -> LabelTrial | None:
     """A_1 and A_2 by the first preliminary hearing; the others show whether the text is ambiguous (section 4.2.3)."""
     labels = court.case.labels
-    shown = passages(court.case, item.text, item.second)
-    task = tasks.Hear(passages=shown, labels=labels, reasoned=court.setup.hearing_reasons)
+    task = tasks.Hear(**about(court, item), reasoned=court.setup.hearing_reasons)
     hearings = await court.all(court.ask(member, task, item.id) for member in court.panel("hearing"))
     named = [(same(one.first, labels), same(one.second, labels)) for one in hearings if one is not None]
     if not named:
@@ -266,25 +248,19 @@ async def hear(court: Session, item: Labelled) -> LabelTrial | None:
 async def plead(court: Session, trial: LabelTrial) -> tuple[tasks.Pleading, ...]:
     """Both sides argue at once, each for the label that the lot gave it, within the limit; nothing where one has no argument."""
     setup, item = court.setup, trial.item
+    limits = {"sentences": setup.argument_sentences, "words": setup.argument_words, "passages_first": setup.passages}
+    known: dict[str, Any] = {**about(court, item), **limits}
 
     async def argue(side: tasks.Side, label: str, other: str) -> tasks.Pleading:
-        task = tasks.Plead(
-            passages=passages(court.case, item.text, item.second),
-            labels=court.case.labels,
-            side=side,
-            label=label,
-            other=other,
-            sentences=setup.argument_sentences,
-            words=setup.argument_words,
-            passages_first=setup.passages,
-        )
+        task = tasks.Plead(**known, side=side, label=label, other=other)
         said = await court.ask(court.member(side), task, item.id)
         evidence = tuple(pointed_to(said.evidence, item.whole, setup.argument_words))
         argument = cut(said.argument, setup.argument_words)
         shorter = argument != said.argument
         return tasks.Pleading(side=side, label=label, argument=argument, evidence=evidence, cut=shorter)
 
-    sides = argue("prosecutor", trial.prosecuted, trial.defended), argue("attorney", trial.defended, trial.prosecuted)
+    prosecuted, defended = trial.prosecuted, trial.second if trial.prosecuted == trial.first else trial.first
+    sides = argue("prosecutor", prosecuted, defended), argue("attorney", defended, prosecuted)
     pleadings = [pleading for pleading in await court.all(sides) if pleading is not None]
     return tuple(pleadings) if len(pleadings) == len(sides) else ()
 
@@ -294,17 +270,10 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[tasks.Pleadi
     item, labels, bench = trial.item, (trial.first, trial.second), court.panel("judge")
     if not pleadings:
         return Decision(item, None, "A side had no argument.", {}, trial)
-    similar = await look_up(court, item, labels)
+    question = await look_up(court, item, labels)
 
     async def decide(seat: Member, earlier: tuple[tasks.Earlier, ...]) -> tasks.Earlier | None:
-        task = tasks.ChooseLabel(
-            passages=passages(court.case, item.text, item.second),
-            labels=court.case.labels,
-            pleadings=pleadings,
-            earlier=earlier,
-            reasoned=court.setup.reasoned,
-            **similar,
-        )
+        task = tasks.ChooseLabel(**question, pleadings=pleadings, earlier=earlier)
         return cast(court, seat, item, await court.try_ask(seat, task, item.id), labels)
 
     opinions: list[tasks.Earlier] = []
@@ -320,12 +289,7 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[tasks.Pleadi
 async def classify(court: Session, item: Labelled) -> Decision:
     """One model, or several with majority, without a trial: the baselines."""
     labels, bench = court.case.labels, court.panel("judge")
-    task = tasks.Classify(
-        passages=passages(court.case, item.text, item.second),
-        labels=labels,
-        reasoned=court.setup.reasoned,
-        **await look_up(court, item, labels),
-    )
+    task = tasks.Classify(**await look_up(court, item, labels))
     answers = await court.all(court.ask(seat, task, item.id) for seat in bench)
     votes = [cast(court, seat, item, answer, labels) for seat, answer in zip(bench, answers, strict=True)]
     return decision(court, item, [vote for vote in votes if vote is not None], labels, None)
@@ -346,7 +310,7 @@ def labels_of(case: LabelledTask) -> tuple[Choice, ...]:
 
 
 COURTROOM_LLM = Procedure(
-    **declared(__file__, METHODS, draws=(pleadings, bench, similar, ambiguity, results)),
+    **declared(__file__, offline.METHODS, draws=(pleadings, bench, similar, ambiguity, results)),
     setup=CourtroomLLMSetup,
     choices_in=labels_of,
     members=members,

@@ -5,17 +5,11 @@ from typing import Literal, Self
 
 from pydantic import Field, field_validator
 
-from courtroom.cases.case import Case
-from courtroom.cases.labelled import LabelledTask
+from courtroom import Case, CourtroomError, LabelledTask, Member, ModelSpec, VotingSetup
 from courtroom.declarations.knobs import knobs
-from courtroom.declarations.setup import Member, VotingSetup
-from courtroom.errors import CourtroomError
-from courtroom.models.spec import ModelSpec
 
 knob = knobs(__file__)
 
-Structure = Literal["sequential", "parallel", "multiple", "single", "nearest"]
-CasesOf = Literal["both labels", "every label", "any label"]
 ALL = "all"
 
 
@@ -24,11 +18,11 @@ class CourtroomLLMSetup(VotingSetup):
 
     model: ModelSpec = Field(default_factory=lambda: ModelSpec(temperature=0.5), title="Model")
     texts: tuple[str, ...] = knob("texts", ())
-    structure: Structure = knob("structure", "sequential")
+    structure: Literal["sequential", "parallel", "multiple", "single", "nearest"] = knob("structure", "sequential")
     judges: int = knob("judges", 5, ge=1, le=21)
     decided_by: Literal["last", "majority"] = knob("decided_by", "last")
     shots: int = knob("shots", 1, ge=0, le=3)
-    cases_of: CasesOf = knob("cases_of", "both labels")
+    cases_of: Literal["both labels", "every label", "any label"] = knob("cases_of", "both labels")
     cases_by: Literal["similarity", "random"] = knob("cases_by", "similarity")
     reasons: Literal["judges", "everybody", "nobody"] = knob("reasons", "judges")
     hearing_reasons: bool = knob("hearing_reasons", True)

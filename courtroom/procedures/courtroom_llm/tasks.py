@@ -224,8 +224,4 @@ def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
     return task.model_copy(update={"earlier": earlier})
 
 
-def choice(task: ChooseLabel, answer: ChosenLabel) -> str:
-    return str(same(answer.label, task.in_question))
-
-
-PEERS = (Peers(ChooseLabel, shown, choice, "earlier"),)
+PEERS = (Peers(ChooseLabel, shown, lambda task, answer: str(same(answer.label, task.in_question)), "earlier"),)

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from courtroom import Draw, Record
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.declarations.blocks import Beside, Block, Card, Cards, Flow, Marked, Span, Step, Table, Text
 from courtroom.engine.court import chance
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import where
 from courtroom.judging.views import Shown
-from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm.tasks import Plead
 
@@ -77,15 +76,10 @@ def similar(record: Record) -> Shown:
             drawn = isinstance(found.query, Draw)
             for n, hit in enumerate(found.hits, start=1):
                 reason = hit.record["reason"] or reasons.get(f"explain-{item.id}-{number}-{n}", "")
-                cards.append(
-                    Card(
-                        str(hit.record["label"]),
-                        _laid_out(_task(record), Labelled.model_validate({**hit.record, "id": "example"}))[0],
-                        facts=(("chosen", "at random"),) if drawn else (("similarity", f"{hit.similarity:.2f}"),),
-                        items=(f"Reason: {reason}",) if reason else (),
-                        share=None if drawn else max(0.0, hit.similarity),
-                    )
-                )
+                text, _ = _laid_out(_task(record), Labelled.model_validate({**hit.record, "id": "example"}))
+                fact = ("chosen", "at random") if drawn else ("similarity", f"{hit.similarity:.2f}")
+                why, share = (f"Reason: {reason}",) if reason else (), None if drawn else max(0.0, hit.similarity)
+                cards.append(Card(str(hit.record["label"]), text, facts=(fact,), items=why, share=share))
         shown[item.id] = [Cards(tuple(cards), empty="No similar case was looked up.")]
     return shown or {"": [Text("Similar cases are looked up before the judges decide.")]}
 
@@ -113,40 +107,27 @@ def results(record: Record) -> Shown:
     labels = {item.id: item.label for item in _task(record).items}
     decided: dict[str, dict[str, Any]] = {one["id"]: one for one in verdict.details["results"]}
     found = [decided[item.id] for item in _heard(record)]
-    rows = tuple(
-        (
-            one["id"],
-            one["label"] or f"none: {one['failed'] or 'it could not be heard.'}",
-            gold := labels[one["id"]],
-            None if gold is None else "yes" if gold == one["label"] else "no",
-            None if one["ambiguous"] is None else "no" if one["ambiguous"] else "yes",
-            ", ".join(f"{label} {count}" for label, count in one["votes"].items()),
-        )
-        for one in found
-    )
+    rows = []
+    for one in found:
+        gold, given = labels[one["id"]], one["label"] or f"none: {one['failed'] or 'it could not be heard.'}"
+        agrees = None if gold is None else "yes" if gold == one["label"] else "no"
+        is_clear = None if one["ambiguous"] is None else "no" if one["ambiguous"] else "yes"
+        votes = ", ".join(f"{label} {count}" for label, count in one["votes"].items())
+        rows.append((one["id"], given, gold, agrees, is_clear, votes))
     columns = ("Text", "Label", "Known label", "Agrees", "Clear", "Votes")
-    blocks: list[Block] = [Table(columns, rows, title="Every text")]
+    blocks: list[Block] = [Table(columns, tuple(rows), title="Every text")]
     labelled = [one for one in found if labels[one["id"]] is not None]
     if labelled:
-        groups = {
-            "all": labelled,
-            "clear": [one for one in labelled if one["ambiguous"] is False],
-            "ambiguous": [one for one in labelled if one["ambiguous"]],
-        }
+        ambiguous = [one for one in labelled if one["ambiguous"]]
+        clear = [one for one in labelled if one["ambiguous"] is False]
+        groups = {"all": labelled, "clear": clear, "ambiguous": ambiguous}
         heard = any(one["first"] for one in labelled)
-        scores = tuple(
-            (
-                name,
-                len(group),
-                sum(one["label"] is None for one in group),
-                _right(group, "label", labels),
-                _right(group, "first", labels) if heard else None,
-            )
-            for name, group in groups.items()
-            if group
-        )
+        scores: list[tuple[str | int | None, ...]] = []
+        for name, group in ((name, group) for name, group in groups.items() if group):
+            without, right = sum(one["label"] is None for one in group), _right(group, "label", labels)
+            scores.append((name, len(group), without, right, _right(group, "first", labels) if heard else None))
         head = ("Texts", "How many", "Without a label", "Right", "Right at the preliminary hearing")
-        blocks.insert(0, Table(head, scores, title="Accuracy"))
+        blocks.insert(0, Table(head, tuple(scores), title="Accuracy"))
     return {"": blocks}
 
 
@@ -167,11 +148,8 @@ def _laid_out(task: LabelledTask, item: Labelled) -> tuple[str, Callable[[int], 
 def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Block:
     answer = (call.value or {}) if call else {}
     said = [str(answer.get("argument") or (call.error if call else "to come"))]
-    said += [
-        f"Not in the text, so the judges are not shown it: “{quote}”"
-        for quote in answer.get("evidence", ())
-        if where(quote, item.whole) is None
-    ]
+    absent = (quote for quote in answer.get("evidence", ()) if where(quote, item.whole) is None)
+    said += [f"Not in the text, so the judges are not shown it: “{quote}”" for quote in absent]
     return Text("\n\n".join(said), f"The {side}, for “{label}”")
 
 

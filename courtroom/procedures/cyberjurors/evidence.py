@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
+from courtroom import Abstained, Court, Medium, Member
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
-from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court
-from courtroom.engine.errors import Abstained
-from courtroom.media.medium import Medium
 from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -23,9 +21,8 @@ _RANK = {"high": 0, "medium": 1, "low": 2}
 
 async def examine(court: Hearing, eye: Member) -> tasks.Examination:
     """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
-    focus = await court.ask(
-        eye, tasks.ExtractFocus(case=court.case, rules=told_rules(court), persona=coloured(court, eye))
-    )
+    task = tasks.ExtractFocus(case=court.case, rules=told_rules(court), persona=coloured(court, eye))
+    focus = await court.ask(eye, task)
     grounded = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
     buyer, seller = (clues if clues is None else clues[0] for clues in grounded)
     if buyer is None or seller is None:
@@ -39,30 +36,19 @@ async def examine(court: Hearing, eye: Member) -> tasks.Examination:
 async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> tuple[Clues, tuple[str, ...]]:
     """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
     alone is left there is nothing to select, and nobody is asked. Gives also the ids of the pieces that could not be looked at."""
-    setup, persona = court.setup, coloured(court, eye)
     left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[tasks.Clue] = []
     unseen: list[str] = []
-    for number in range(1, setup.pieces + 1):
-        if not left:
-            break
+    turns = min(court.setup.pieces, len(left))
+    for number in range(1, turns + 1):
+        chosen = left[0]
         if len(left) > 1:
-            task = tasks.SelectEvidence(
-                language=court.case.language,
-                focus=focus,
-                side=side,
-                looked_at=tuple(clues),
-                candidates=tuple(left),
-                persona=persona,
-                reasons_first=setup.reasons_first,
-            )
+            known = of_side(court, eye, focus, side)
+            task = tasks.SelectEvidence(**known, looked_at=tuple(clues), candidates=tuple(left))
             selection = await court.ask(eye, task, f"{side}-{number}")
             chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
-        else:
-            chosen = left[0]
         left.remove(chosen)
-        more = bool(left) and number < setup.pieces
-        clue = await look_at(court, eye, focus, chosen, tuple(clues), f"{side}-{number}", more=more)
+        clue = await look_at(court, eye, focus, chosen, tuple(clues), f"{side}-{number}", more=number < turns)
         if clue is None:
             unseen.append(chosen.id)
             continue
@@ -72,22 +58,19 @@ async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Sid
     return tuple(clues), tuple(unseen)
 
 
+def of_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> dict[str, Any]:
+    """What each question about the evidence of one side takes in."""
+    how = {"persona": coloured(court, eye), "reasons_first": court.setup.reasons_first}
+    return {"language": court.case.language, "focus": focus, "side": side, **how}
+
+
 async def look_at(
     court: Hearing, eye: Member, focus: tasks.Focus, piece: Evidence, before: Clues, step: str, *, more: bool = False
 ) -> tasks.Clue | None:
     """What is found in one piece of evidence; None where it can't be looked at, as when a model refuses its pictures.
     `more`: whether another piece of its side may be looked at after it."""
-    look = tasks.PerceiveEvidence(
-        language=court.case.language,
-        focus=focus,
-        side=piece.side,
-        evidence=piece,
-        before=before,
-        persona=coloured(court, eye),
-        reasons_first=court.setup.reasons_first,
-        in_favour=court.setup.clues == "in-favour",
-        more=more,
-    )
+    known, only = of_side(court, eye, focus, piece.side), court.setup.clues == "in-favour"
+    look = tasks.PerceiveEvidence(**known, evidence=piece, before=before, in_favour=only, more=more)
     perception = await court.try_ask(eye, look, step)
     if perception is None:
         return None
@@ -106,27 +89,20 @@ async def analyse(
     # Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already.
     limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
     shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
-    task = tasks.AnalyseDispute(
-        case=court.case,
-        focus=focus,
-        buyer=buyer,
-        seller=seller,
-        unseen=unseen,
-        unexamined=unexamined(court, buyer, seller),
-        shown=shown,
-        rules=told_rules(court),
-        persona=coloured(court, eye),
+    found: dict[str, Any] = {"focus": focus, "buyer": buyer, "seller": seller, "unseen": unseen}
+    told: dict[str, Any] = {"rules": told_rules(court), "persona": coloured(court, eye)}
+    left = unexamined(court, buyer, seller)
+    analysis = await court.ask(
+        eye, tasks.AnalyseDispute(case=court.case, **found, **told, unexamined=left, shown=shown)
     )
-    analysis = await court.ask(eye, task)
-    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, unseen=unseen, analysis=analysis)
+    return tasks.Examination(**found, analysis=analysis)
 
 
 def unexamined(court: Hearing, buyer: Clues, seller: Clues) -> tuple[Evidence, ...]:
     """The pieces that nobody looked at, in the wording that tells them; late ones are shown to all as they are."""
     known = {clue.evidence_id for clue in (*buyer, *seller)}
-    return tuple(
-        piece for piece in court.case.evidence if says_more(court) and not piece.late and piece.id not in known
-    )
+    told = court.case.evidence if says_more(court) else ()
+    return tuple(piece for piece in told if not piece.late and piece.id not in known)
 
 
 def says_more(court: Hearing) -> bool:
@@ -151,9 +127,8 @@ def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -
     kept = list(dict.fromkeys((medium.id, moment) for _, medium, moment in named))[:limit]
     media = {medium.id: medium for clue in clues for medium in _piece(case, clue)}
     moments = {name: tuple(sorted(m for other, m in kept if other == name and m is not None)) for name, _ in kept}
-    return tuple(
-        medium.model_copy(update={"moments": moments[name]}) for name, medium in media.items() if name in moments
-    )
+    shown = (medium for name, medium in media.items() if name in moments)
+    return tuple(medium.model_copy(update={"moments": moments[medium.id]}) for medium in shown)
 
 
 def seconds(timestamp: str) -> tuple[float, ...]:

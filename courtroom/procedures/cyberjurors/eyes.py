@@ -60,11 +60,8 @@ async def examine_again(court: Hearing, views: Views) -> Views:
     """The examinations that lack something, made anew as far as that goes: a whole one that failed, else the pieces that
     could not be looked at. Those alone that changed."""
     shared = court.panel("examiner")
-    lacking = [
-        juror
-        for juror in court.panel("juror")
-        if juror.id in views and ((view := views[juror.id]) is None or view.unseen)
-    ]
+    known = ((juror, views[juror.id]) for juror in court.panel("juror") if juror.id in views)
+    lacking = [juror for juror, view in known if view is None or view.unseen]
     eyes = {juror.id: "" if shared else same_eyes(court, juror) for juror in lacking}
     first = {eyes[juror.id]: (shared[0] if shared else juror, views[juror.id]) for juror in reversed(lacking)}
     made = await court.all(complete(court, eye, view) for eye, view in first.values())

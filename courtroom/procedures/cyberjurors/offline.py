@@ -176,21 +176,17 @@ def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Percept
     language, piece = task.language, task.evidence
     own = sum(c.weight for c in weigh(piece)) * TOWARDS[piece.side]
     strength: tasks.Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
-    findings = tuple(
-        tasks.Finding(
-            media_type=medium.kind,
-            media_index=index,
-            description=said(language, "by-description", text=medium.description or said(language, "none")),
-        )
-        for index, medium in enumerate(piece.media)
-    )
+    findings = []
+    for index, medium in enumerate(piece.media):
+        text = said(language, "by-description", text=medium.description or said(language, "none"))
+        findings.append(tasks.Finding(media_type=medium.kind, media_index=index, description=text))
     summary = list(central((piece.text,), 1)) or [said(language, "no-text")]
     for c in sorted(weigh(piece), key=lambda c: -abs(c.weight))[:3]:
         side, what = said(language, "buyer" if c.weight > 0 else "seller"), CUE_BY_NAME[c.kind].words(language)
         summary.append(said(language, "named", side=side, what=what, weight=abs(c.weight)))
     enough = strength == "strong" and bool(task.before)
     return tasks.Perception(
-        visual_findings=findings,
+        visual_findings=tuple(findings),
         evidence_summary=said(language, "space").join(summary),
         support_strength=strength,
         is_sufficient=enough,
@@ -204,19 +200,14 @@ def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
     balanced = balance(case, (*task.buyer, *task.seller), None)
     weightiest = max(balanced, key=lambda c: abs(c.weight), default=None)
     root = CUE_BY_NAME[weightiest.kind].words(language) if weightiest else said(language, "none")
-    named = {side: points(case, side, balanced)[:4] for side in SIDES}
+    pro, con = (points(case, side, balanced)[:4] for side in SIDES)
     buyer, seller = (tuple(clue.evidence_id for clue in clues) for clues in (task.buyer, task.seller))
+    insights = said(language, "not-seen")
     return tasks.Analysis(
         dispute_root_cause=said(language, "root", root=root),
-        buyer_position=tasks.BuyerPosition(
-            main_complaint=focus.buyer_core_claim, key_evidence=buyer, strengths=named["buyer"]
-        ),
-        seller_position=tasks.SellerPosition(
-            main_defense=focus.seller_core_claim, key_evidence=seller, strengths=named["seller"]
-        ),
-        conflict_focus=tasks.ConflictFocus(
-            core_disagreement=focus.dispute_focus, visual_evidence_insights=said(language, "not-seen")
-        ),
+        buyer_position=tasks.BuyerPosition(main_complaint=focus.buyer_core_claim, key_evidence=buyer, strengths=pro),
+        seller_position=tasks.SellerPosition(main_defense=focus.seller_core_claim, key_evidence=seller, strengths=con),
+        conflict_focus=tasks.ConflictFocus(core_disagreement=focus.dispute_focus, visual_evidence_insights=insights),
     )
 
 

@@ -3,20 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
+from courtroom import Counting, Hit, Member, Procedure, Rank, Search, Tallied, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
-from courtroom.declarations.parts import Counting
-from courtroom.declarations.setup import Member
-from courtroom.engine.events import Tallied, Verdict
-from courtroom.engine.procedure import Procedure
 from courtroom.judging import jurors
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.index import ALL, Filter
-from courtroom.knowledge.search import Hit, Rank, Search
-from courtroom.procedures.cyberjurors import tasks
+from courtroom.procedures.cyberjurors import offline, tasks
 from courtroom.procedures.cyberjurors.evidence import Hearing, says_more, told_rules, unexamined
 from courtroom.procedures.cyberjurors.eyes import Views, examine_again, examine_all, examine_newcomers
-from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, without_one
 from courtroom.procedures.cyberjurors.views import examination, piece_of, precedents, summaries
 from courtroom.procedures.declared import declared
@@ -65,18 +61,14 @@ async def deliberate(court: Hearing) -> Verdict:
         if number > 1 and setup.examines_evidence:
             views |= await examine_again(court, views)
         now = Round(number, views, memories, opinions, summary, dict(said), counts, new)
+        sides = begins if number == 1 else {}
         given = await court.all(
-            begin(court, juror, begins[juror.id]) if number == 1 and juror.id in begins else judge(court, juror, now)
-            for juror in jury
+            begin(court, juror, sides[juror.id]) if juror.id in sides else judge(court, juror, now) for juror in jury
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
         for name, opinion in opinions.items():
-            mine = jurors.Earlier(
-                round=number,
-                vote=opinion.verdict,
-                words="\n".join(opinion.reasoning),
-                by_lot=number == 1 and name in begins,
-            )
+            words = "\n".join(opinion.reasoning)
+            mine = jurors.Earlier(round=number, vote=opinion.verdict, words=words, by_lot=name in sides)
             said[name] = (*said.get(name, ()), mine)
         tally = court.tally(SIDES, setup.consensus)
         counts = dict(tally.counts)
@@ -149,9 +141,8 @@ async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
     if not setup.recalls:
         return {}
     await court.stage("Precedents", "precedents")
-    norms = tuple(
-        dict.fromkeys(norm for hit in await closest(court, Filter(with_norms=True)) for norm in hit.record["norms"])
-    )
+    hits = await closest(court, Filter(with_norms=True))
+    norms = tuple(dict.fromkeys(norm for hit in hits for norm in hit.record["norms"]))
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:
@@ -173,7 +164,7 @@ async def summarise(
         tasks.Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning)
         for i, opinion in opinions.items()
     )
-    plain = says_more(court)
+    plain, voted_again = says_more(court), [i for i in opinions if i in now.opinions]
     shared = next(iter(now.views.values()), None) if plain and court.setup.examination == "shared" else None
     # A clerk that may not tell the count writes as if each saw a part.
     may_tell = court.setup.count_seen != "nobody" or court.setup.clerk_counts
@@ -184,11 +175,7 @@ async def summarise(
         opinions=said,
         before=now.summary,
         new=now.new,
-        moved=tuple(
-            names[i]
-            for i, one in opinions.items()
-            if plain and i in now.opinions and one.verdict != now.opinions[i].verdict
-        ),
+        moved=tuple(names[i] for i in voted_again if plain and opinions[i].verdict != now.opinions[i].verdict),
         rules=told_rules(court),
         evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
         examination=shared,
@@ -203,16 +190,9 @@ async def summarise(
 async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:
     """The precedents most similar to the dispute, best first. A precedent that was made from this very dispute, and a copy of it
     under another id, is left out: it would give the verdict on record away. `only`: which precedents may be found."""
-    case = court.case
-    query = Search(
-        collection="precedents",
-        text=dispute_text(case),
-        k=court.setup.precedents,
-        exclude=(case.id, precedent_id(case)),
-        only=only,
-        base=court.setup.base,
-        itself=False,
-    )
+    case, own = court.case, (court.case.id, precedent_id(court.case))
+    where: dict[str, Any] = {"collection": "precedents", "base": court.setup.base, "k": court.setup.precedents}
+    query = Search(**where, text=dispute_text(case), exclude=own, only=only, itself=False)
     return list(await court.retrieve("precedents", query))
 
 
@@ -242,18 +222,14 @@ def majority(
     buyer, seller = tally.counts["buyer"], tally.counts["seller"]
     outcome = tie if buyer == seller else "seller" if seller > buyer else "buyer"
     reasons = [reason for opinion in opinions.values() if opinion.verdict == outcome for reason in opinion.reasoning]
-    return Verdict(
-        outcome=outcome,
-        counts=tally.counts,
-        abstained=tally.abstained,
-        summary="\n\n".join(
-            filter(None, (summary.prevailing_orientation, summary.key_arguments, summary.debate_intensity))
-        )
-        if summary
-        else " ".join(reasons[:3]),
-        note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
-        details=summary.model_dump(mode="json") if summary else {},
-    )
+    told = " ".join(reasons[:3])
+    if summary:
+        parts = summary.prevailing_orientation, summary.key_arguments, summary.debate_intensity
+        told = "\n\n".join(filter(None, parts))
+    note = f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else ""
+    more = summary.model_dump(mode="json") if summary else {}
+    counts, abstained = tally.counts, tally.abstained
+    return Verdict(outcome=outcome, counts=counts, abstained=abstained, summary=told, note=note, details=more)
 
 
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
@@ -272,7 +248,7 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
 
 
 CYBERJURORS = Procedure(
-    **declared(__file__, METHODS, draws=(precedents, summaries, examination)),
+    **declared(__file__, offline.METHODS, draws=(precedents, summaries, examination)),
     setup=CyberJurorsSetup,
     members=members,
     deliberate=deliberate,

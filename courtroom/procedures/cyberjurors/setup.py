@@ -5,10 +5,9 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from courtroom.cases.case import Case
+from courtroom import Case, Member
 from courtroom.cases.dispute import Side
 from courtroom.declarations.knobs import Few, Share, knobs, knowledge_base
-from courtroom.declarations.setup import Member
 from courtroom.judging.jurors import JurySetup, hearing_nobody, seated
 from courtroom.knowledge.bases import BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
@@ -112,9 +111,8 @@ class CyberJurorsSetup(JurySetup):
         if not {"graph", "graph.edges"}.isdisjoint(changed):
             return setup
         grown = "jury_size" in changed and self.jury_size > len(self.jury)
-        if not {"graph.kind", "graph.density", "graph.least", "graph.seed"}.isdisjoint(changed) or (
-            grown and self.graph.kind == "ring"
-        ):
+        redrawn = not {"graph.kind", "graph.density", "graph.least", "graph.seed"}.isdisjoint(changed)
+        if redrawn or (grown and self.graph.kind == "ring"):
             graph: dict[str, Any] = {"edges": None, "seats": None}  # a ring must be opened to take one more in
         elif grown and self.jury and self.graph.edges is not None:
             graph = {"seats": len(self.jury)}

@@ -10,15 +10,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 
+from courtroom import Medium, Strict
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.jurors import CountSeen, Earlier, InPrivate, without_words
-from courtroom.media.medium import Medium
 from courtroom.models.narrow import asked_at_most, bounded, chosen, folded, known, narrowed
 from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task, filled
 from courtroom.panel.personas import Persona
-from courtroom.strict import Strict
 
 
 class Rule(Strict):
@@ -204,11 +203,8 @@ class Analysis(Answer):
 @lru_cache(maxsize=256)
 def analysis_of(buyer: tuple[str, ...], seller: tuple[str, ...]) -> type[BaseModel]:
     """An analysis of these pieces of the two sides: of their evidence it names pieces, by their ids."""
-    fields: dict[str, Any] = {
-        "buyer_position": (_naming(BuyerPosition, buyer), ...),
-        "seller_position": (_naming(SellerPosition, seller), ...),
-    }
-    return create_model("Analysis", __base__=Analysis, **fields)
+    of_buyer, of_seller = _naming(BuyerPosition, buyer), _naming(SellerPosition, seller)
+    return create_model("Analysis", __base__=Analysis, buyer_position=(of_buyer, ...), seller_position=(of_seller, ...))
 
 
 def _naming(position: type[BaseModel], pieces: tuple[str, ...]) -> type[BaseModel]:

@@ -1,38 +1,26 @@
 """What only CyberJurors can show: precedents and norms, the collective summary, the examination."""
 
-from courtroom.declarations.blocks import Card, Cards, Table, Text
+from courtroom import Card, Cards, Rank, Record, Search, Table, Text
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.judging.views import Shown
-from courtroom.knowledge.search import Rank, Search
 
 
 def precedents(record: Record) -> Shown:
     """What was looked up, and which norms each juror was given."""
-    cards = tuple(
-        Card(
-            title=str(hit.record["title"]),
-            body=str(hit.record["dispute"]),
-            facts=(
-                ("Similarity", f"{hit.similarity:.2f}"),
-                ("Votes", f"buyer {hit.record['buyer_votes']}, seller {hit.record['seller_votes']}"),
-                ("Category", str(hit.record["category"])),
-            ),
-            items=tuple(hit.record["norms"]),
-            share=max(0.0, hit.similarity),
-        )
-        for retrieval in record.retrievals
-        for hit in retrieval.hits
-        if isinstance(retrieval.query, Search)
-    )
-    rows = []
+    cards, rows = [], []
+    for hit in (hit for one in record.retrievals if isinstance(one.query, Search) for hit in one.hits):
+        votes = f"buyer {hit.record['buyer_votes']}, seller {hit.record['seller_votes']}"
+        facts = (("Similarity", f"{hit.similarity:.2f}"), ("Votes", votes), ("Category", str(hit.record["category"])))
+        title, body, kept = str(hit.record["title"]), str(hit.record["dispute"]), tuple(hit.record["norms"])
+        cards.append(Card(title=title, body=body, facts=facts, items=kept, share=max(0.0, hit.similarity)))
     for retrieval in record.retrievals:
         if isinstance(retrieval.query, Rank):
             member = record.member(retrieval.path.split("/")[1])
             rows += [(member.name if member else "", str(h.record["text"]), h.similarity) for h in retrieval.hits]
     columns = ("Juror", "Norm it was given", "Similarity to its persona")
     norms = Table(columns, tuple(rows), title="Norms by juror", shares=columns[2:], empty="No norms were given.")
-    return {"": [Cards(cards, title="Closest precedents", empty="No precedent was looked up in this run."), norms]}
+    found = Cards(tuple(cards), title="Closest precedents", empty="No precedent was looked up in this run.")
+    return {"": [found, norms]}
 
 
 SECTIONS = {

@@ -7,25 +7,13 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom import Answer, Court, Member, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
-from courtroom.cases.case import Case
+from courtroom import Answer, Case, Court, Medium, Member, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import Dispute, Side
 from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.declarations.knobs import Widget, knob
+from courtroom.judging import options
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import points, said, weighed_up
-from courtroom.judging.options import (
-    PROPOSING,
-    Propose,
-    choices,
-    names,
-    outcome,
-    propose,
-    proposed,
-    titled,
-    weighed_choice,
-)
-from courtroom.media.medium import Medium
 from courtroom.models.narrow import chosen, known
 from courtroom.models.task import Label, Longest, Paragraph, Point, Reason
 from courtroom.strict import Strict
@@ -124,7 +112,7 @@ class Rule(Task[Ruling]):
     @property
     def form(self) -> type[BaseModel]:
         """In the last round nothing is asked of another one."""
-        form = chosen(Ruling, "winner", names(self.case, self.proposals))
+        form = chosen(Ruling, "winner", options.names(self.case, self.proposals))
         return known(known(form, "open", ""), "settled", True) if self.last else form
 
     def media(self) -> tuple[Medium, ...]:
@@ -136,13 +124,13 @@ async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
     said: tuple[Remark, ...] = ()
     judge = court.member("judge")
     seen = tuple(court.case.media())
-    proposals = await proposed(court, court.panel("debater"), lambda one: "", seen)
-    options = names(court.case, proposals)
-    rounds = court.setup.rounds if len(options) > 1 else 1
+    proposals = await options.proposed(court, court.panel("debater"), lambda one: "", seen)
+    sides = options.names(court.case, proposals)
+    rounds = court.setup.rounds if len(sides) > 1 else 1
     for number in range(1, rounds + 1):
         await court.stage(f"Round {number}", "round")
-        speakers = [*zip(court.panel("debater"), options, strict=False)]
-        first = (number - 1) % len(options)  # another in each round, so that nobody always has the last word
+        speakers = [*zip(court.panel("debater"), sides, strict=False)]
+        first = (number - 1) % len(sides)  # another in each round, so that nobody always has the last word
         for debater, side in (*speakers[first:], *speakers[:first]):
             task = Argue(case=court.case, side=side, proposals=proposals, said=said, round=number, seen=seen)
             answer = await court.try_ask(debater, task)
@@ -153,10 +141,10 @@ async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
         remark = Remark(by="judge", words="\n".join(ruling.reasons), winner=ruling.winner, open=ruling.open)
         said = (*said, remark)
         court.vote(judge, ruling.winner, ruling.reasons)
-        tally = court.tally(options, consensus=0)
+        tally = court.tally(sides, consensus=0)
         if ruling.settled:
             break
-    decided = outcome(court.case, proposals, ruling.winner)
+    decided = options.outcome(court.case, proposals, ruling.winner)
     return Verdict(outcome=decided, counts=tally.counts, summary="\n\n".join(ruling.reasons))
 
 
@@ -168,7 +156,7 @@ def argue(task: Argue, draw: random.Random) -> Argument:
         told: Sequence[str] = points(task.case, "buyer" if task.side == "buyer" else "seller", contributions(task.case))
     else:
         told = [piece for option in task.case.choices if option.name == task.side for piece in option.pieces]
-    title = said(language, task.side) if dispute else titled(task.case, task.proposals, task.side)
+    title = said(language, task.side) if dispute else options.titled(task.case, task.proposals, task.side)
     nothing = said(language, "no-point" if dispute else "asked-no-piece", side=title)
     return Argument(argument=next((one for one in told if one and one not in heard), nothing))
 
@@ -177,7 +165,7 @@ def rule(task: Rule, draw: random.Random) -> Ruling:
     """The side for which the words of the case weigh more; settled where they weigh much more."""
     still_open = said(task.case.language, "still-open")
     if not isinstance(task.case, Dispute):
-        name, why = weighed_choice(task.case, task.proposals, draw, who="judge")
+        name, why = options.weighed_choice(task.case, task.proposals, draw, who="judge")
         return Ruling(reasons=(why,), open=still_open, winner=name, settled=False)
     winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
     reasons = weighed_up(task.case, winner, contributions(task.case))
@@ -197,12 +185,12 @@ DEBATE = Procedure(
         Role("debater", "Debater", "Argues for one option, whatever the evidence, and answers the others."),
         Role("judge", "Judge", "Decides, and says whether another round is needed.", votes=True),
     ),
-    stages=(PROPOSING, StageKind("round", "Round", "All sides argue, then the judge rules.")),
+    stages=(options.PROPOSING, StageKind("round", "Round", "All sides argue, then the judge rules.")),
     choices=(),
-    choices_in=choices,
+    choices_in=options.choices,
     members=members,
-    tasks=(Propose, Argue, Rule),
-    offline={Propose: propose, Argue: argue, Rule: rule},
+    tasks=(options.Propose, Argue, Rule),
+    offline={options.Propose: options.propose, Argue: argue, Rule: rule},
     prompts=Path(__file__).parent / "prompts",
     deliberate=deliberate,
     at_most=lambda case, setup: (

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal, Self
 
-from courtroom import Court, Member, Procedure, Verdict
-from courtroom.cases.case import Case
+from courtroom import Case, Counting, Court, Member, Procedure, Verdict
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.knobs import knobs
-from courtroom.declarations.parts import Counting
 from courtroom.judging.jurors import Doubt, Earlier, TalkSetup, ask_alone, recalled, seen_count
 from courtroom.judging.options import PROPOSING, choices, media, names, outcome, proposed
 from courtroom.procedures.declared import declared
@@ -36,15 +34,20 @@ class DiscussionSetup(TalkSetup):
 
 def members(setup: DiscussionSetup) -> tuple[Member, ...]:
     """The speakers, and the clerk where turns are summed up."""
-    speakers = []
-    for seat in range(1, setup.speakers + 1):
-        again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
-        viewed = POINTS_OF_VIEW[place].name + (f" {again + 1}" if again else "")
-        name = viewed if setup.points_of_view else f"Speaker {seat}"
-        speakers.append(setup.seat(f"speaker-{seat}", "speaker", name))
+    seats = range(1, setup.speakers + 1)
+    speakers = [setup.seat(f"speaker-{seat}", "speaker", called(setup, seat)) for seat in seats]
     if setup.order != "summarised" or setup.turns == 1:
         return tuple(speakers)
     return (*speakers, setup.seat("clerk", "clerk", "Clerk"))
+
+
+def called(setup: DiscussionSetup, seat: int, *, chinese: bool = False) -> str:
+    """What a speaker is called: by its point of view where it has one, else by its seat."""
+    if not setup.points_of_view:
+        return f"发言人 {seat}" if chinese else f"Speaker {seat}"
+    again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+    view = POINTS_OF_VIEW[place]
+    return (view.chinese if chinese else view.name) + (f" {again + 1}" if again else "")
 
 
 Session = Court[Case, DiscussionSetup]
@@ -71,10 +74,8 @@ async def deliberate(court: Session) -> Verdict:
                 now = (*now, one) if one else now
         else:
             seen = said if court.setup.order == "simultaneous" else ()
-            spoken = await court.all(
-                speak(court, speaker, turn, seen, summary, proposals, counts) for speaker in speakers
-            )
-            now = tuple(one for one in spoken if one)
+            asked = (speak(court, speaker, turn, seen, summary, proposals, counts) for speaker in speakers)
+            now = tuple(one for one in await court.all(asked) if one)
         tally = court.tally(options, consensus=0.5)
         counts = dict(tally.counts)
         said = (*said, *now)
@@ -90,14 +91,9 @@ async def deliberate(court: Session) -> Verdict:
         note = f"The vote is a tie; by this run's setting a tie goes to the {chosen}."
     elif len(ahead) > 1:
         chosen, note = court.random("tie").choice(ahead), "The vote is a tie; the lot decided."
-    reasons = [one.statement for one in now if one.verdict == chosen]
-    return Verdict(
-        outcome=outcome(court.case, proposals, chosen),
-        counts=tally.counts,
-        abstained=tally.abstained,
-        summary="\n\n".join(reasons[:2]),
-        note=note,
-    )
+    told = "\n\n".join([one.statement for one in now if one.verdict == chosen][:2])
+    decided = outcome(court.case, proposals, chosen)
+    return Verdict(outcome=decided, counts=tally.counts, abstained=tally.abstained, summary=told, note=note)
 
 
 def view_of(court: Session, speaker: Member) -> str:
@@ -127,12 +123,7 @@ async def speak(
     counts: Mapping[str, int],
 ) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
-    again, place = divmod(speaker.seat - 1, len(POINTS_OF_VIEW))
-    viewed, name = court.setup.points_of_view, speaker.name
-    if court.case.language.startswith("zh"):
-        name = (
-            POINTS_OF_VIEW[place].chinese + (f" {again + 1}" if again else "") if viewed else f"发言人 {speaker.seat}"
-        )
+    name = called(court.setup, speaker.seat, chinese=court.case.language.startswith("zh"))
     task = Speak(
         case=court.case,
         proposals=proposals,
@@ -155,11 +146,8 @@ async def speak(
 def at_most(case: Case, setup: DiscussionSetup) -> int:
     """A statement each in every turn, a summary between two turns, and proposals where there are no options."""
     proposing = 0 if case.choices else min(setup.speakers, len(LETTERS))
-    return (
-        proposing
-        + setup.speakers * setup.turns * (2 if setup.private_ballots else 1)
-        + (setup.turns - 1 if setup.order == "summarised" else 0)
-    )
+    summaries = setup.turns - 1 if setup.order == "summarised" else 0
+    return proposing + setup.speakers * setup.turns * (2 if setup.private_ballots else 1) + summaries
 
 
 DISCUSSION = Procedure(

@@ -6,20 +6,16 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom import Answer, Task
-from courtroom.cases.case import Case
+from courtroom import Answer, Case, Medium, Strict, Task, narrowed
 from courtroom.cases.dispute import Dispute, Side
 from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, InPrivate
 from courtroom.judging.options import names, propose, titled, weighed_choice
-from courtroom.media.medium import Medium
-from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
 from courtroom.models.task import Label, Overview, Paragraph, filled
-from courtroom.strict import Strict
 
 
 class Statement(Answer):

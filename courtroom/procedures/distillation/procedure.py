@@ -2,31 +2,24 @@
 
 import random
 import re
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from courtroom.cases.dispute import PrecedentBatch, Side
+from courtroom import Answer, Court, Hit, Lesson, Procedure, Put, Record, Search, Sentence, Setup, Task
+from courtroom.cases.dispute import SIDES, PrecedentBatch, Side
 from courtroom.declarations.blocks import Block, Card, Cards
 from courtroom.declarations.knobs import Group, knob, knowledge_base
-from courtroom.declarations.setup import Setup
-from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.judging.explained import said
 from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.index import Filter
-from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Hit, Search
-from courtroom.models.task import Sentence, Task
 from courtroom.procedures.declared import declared
 from courtroom.text.words import central, sentences
 
 
-class Reflection(BaseModel):
+class Reflection(Answer):
     """n (Eq. 11, 13): norms distilled from a case (prompt E.9)."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     reflection_result: tuple[Sentence, ...] = Field(
         min_length=2, max_length=4, description="Which norms follow from the case, each in a sentence?"
@@ -74,24 +67,14 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
         await court.stage(f"Precedent {number}", "precedent")
         near: tuple[Hit, ...] = ()
         if court.setup.closest:
-            query = Search(
-                collection="precedents",
-                text=precedent.dispute,
-                k=court.setup.closest,
-                exclude=(precedent.id,),
-                only=Filter(with_norms=True),
-                base=court.setup.base,
-            )
+            where: dict[str, Any] = {"collection": "precedents", "base": court.setup.base, "k": court.setup.closest}
+            with_norms = Filter(with_norms=True)
+            query = Search(**where, text=precedent.dispute, exclude=(precedent.id,), only=with_norms)
             near = await court.retrieve("earlier", query)
-        question = DeriveNorms(
-            dispute=precedent.dispute,
-            category=precedent.category,
-            language=precedent.language,
-            buyer_views=tuple(o.text for o in precedent.opinions if o.side == "buyer"),
-            seller_views=tuple(o.text for o in precedent.opinions if o.side == "seller"),
-            winner=precedent.winner,
-            earlier_norms=tuple(norm for hit in near for norm in hit.record["norms"]),
-        )
+        told = precedent.model_dump(include={"dispute", "category", "language"})
+        told |= {f"{side}_views": tuple(o.text for o in precedent.opinions if o.side == side) for side in SIDES}
+        norms = tuple(norm for hit in near for norm in hit.record["norms"])
+        question = DeriveNorms(**told, winner=precedent.winner, earlier_norms=norms)
         reflection = await court.try_ask(analyst, question)
         if reflection is not None:
             better = precedent.model_copy(update={"norms": reflection.reflection_result})

@@ -6,16 +6,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, create_model
 
-from courtroom.cases.labelled import Document
-from courtroom.engine.court import Court
+from courtroom import Court, Document
 from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
 from courtroom.models.narrow import bounded
 from courtroom.models.task import Answer, Paragraph, Point, Sentence, Task, filled
 from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.procedures.juris.tasks import joined
 from courtroom.text.words import sentences
-
-MOST_KEY_FACTS = 16
 
 Number = Annotated[int, Field(ge=1, le=1000)]
 """Of a sentence or a key fact, from 1."""
@@ -36,9 +33,7 @@ Category = Literal[
 class KeyFacts(Answer):
     """What a summary should say."""
 
-    key_facts: tuple[Point, ...] = filled(
-        "Which facts should a summary hold, the most important first?", max_length=MOST_KEY_FACTS
-    )
+    key_facts: tuple[Point, ...] = filled("Which facts should a summary hold, the most important first?", max_length=16)
 
 
 class Checked(Answer):
@@ -128,9 +123,6 @@ class AlignKeyFacts(Task[Alignment]):
         return bounded(Alignment, "alignments", last, last, aligned(last, lines))
 
     def problem(self, answer: Alignment) -> str | None:
-        last = len(self.sentences)
-        if any(not 1 <= line <= last for one in answer.alignments for line in one.line_numbers):
-            return f"`line_numbers` must be from 1 to {last}"
         return _each_once((one.key_fact for one in answer.alignments), len(self.key_facts), "alignments", "key fact")
 
 
@@ -149,31 +141,31 @@ def _each_once(numbers: Iterable[int], last: int, field: str, what: str) -> str 
 
 
 Scores = dict[str, Any]
+Hearing = Court[Document, JurisSetup]
 
 
-async def assess(court: Court[Document, JurisSetup], final: Sequence[str]) -> dict[str, Scores | None]:
+async def assess(court: Hearing, final: Sequence[str]) -> dict[str, Scores | None]:
     """The assessor's scores of the final text by the ways that the setup asks for, for the verdict's details."""
+    none: dict[str, Scores | None] = {"assessment": None, "fine_grained": None}
     if not court.setup.ways:
-        return {"assessment": None, "fine_grained": None}
+        return none
     await court.stage("Assessment", "assessment")
-    ways = court.setup.ways  # here, as a person may have changed it
-    text = joined(tuple(final))
+    ways, text = court.setup.ways, joined(tuple(final))  # the ways here, as a person may have changed them
     asked: dict[str, Coroutine[Any, Any, Scores | None]] = {}
     if "holistic" in ways:
         asked["assessment"] = holistic(court, text)
     if "fine-grained" in ways:
         asked["fine_grained"] = fine_grained(court, sentences(text))
-    given = dict(zip(asked, await court.all(asked.values()), strict=True))
-    return {"assessment": None, "fine_grained": None, **given}
+    return none | dict(zip(asked, await court.all(asked.values()), strict=True))
 
 
-async def holistic(court: Court[Document, JurisSetup], text: str) -> Scores | None:
+async def holistic(court: Hearing, text: str) -> Scores | None:
     """One score for each dimension (section 4.1, as G-Eval does it)."""
     scores = await court.try_ask(court.member("assessor"), Assess(document=court.case, summary=text))
     return scores.model_dump(include={"faithfulness", "completeness", "conciseness"}) if scores else None
 
 
-async def fine_grained(court: Court[Document, JurisSetup], text: tuple[str, ...]) -> Scores:
+async def fine_grained(court: Hearing, text: tuple[str, ...]) -> Scores:
     """Errors sentence by sentence, and which key facts are stated where (section 4.1, as UniSumEval does it). Gives the scores
     with what they are made of; a score is None where its answer is missing."""
     missing = dict.fromkeys(("faithfulness", "completeness", "conciseness"))
@@ -181,7 +173,7 @@ async def fine_grained(court: Court[Document, JurisSetup], text: tuple[str, ...]
     return {**missing, "sentences": [], "key_facts": [], **(parts[0] or {}), **(parts[1] or {})}
 
 
-async def _fact_check(court: Court[Document, JurisSetup], text: tuple[str, ...]) -> Scores:
+async def _fact_check(court: Hearing, text: tuple[str, ...]) -> Scores:
     checked = await court.ask(court.member("assessor"), CheckFacts(document=court.case, sentences=text))
     found = sorted(checked.checks, key=lambda one: one.sentence)
     return {
@@ -193,7 +185,7 @@ async def _fact_check(court: Court[Document, JurisSetup], text: tuple[str, ...])
     }
 
 
-async def _key_facts(court: Court[Document, JurisSetup], text: tuple[str, ...]) -> Scores:
+async def _key_facts(court: Hearing, text: tuple[str, ...]) -> Scores:
     """The text is final by now: a reference summary can't reach who wrote it."""
     reference = court.unsealed.reference if court.setup.key_facts == "reference" else ""
     assessor = court.member("assessor")

@@ -7,10 +7,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from courtroom.cases.labelled import Document
-from courtroom.engine.court import Court
 from courtroom.models.narrow import asked_at_most, bounded
 from courtroom.models.task import Answer, Paragraph, Sentence, Task, filled
-from courtroom.procedures.juris.setup import JurisSetup
+from courtroom.procedures.juris.assessment import Hearing
 from courtroom.procedures.juris.tasks import MORE, Edited, Letter, SummarySentence
 
 MOST_SENTENCES = 30
@@ -100,9 +99,6 @@ class AnswerAndWrite(Task[AnswersAndSummary]):
     def form(self) -> type[BaseModel]:
         form = bounded(AnswersAndSummary, "answers", len(self.questions), len(self.questions))
         return asked_at_most(form, "sentences", self.longest or MOST_SENTENCES)
-
-
-Hearing = Court[Document, JurisSetup]
 
 
 async def without_jury(court: Hearing) -> tuple[str, ...]:

@@ -6,23 +6,17 @@ from collections.abc import Mapping, Sequence
 from statistics import median_low
 from typing import Any
 
-from courtroom.cases.labelled import Document
-from courtroom.declarations.setup import Member
-from courtroom.engine.court import Court, chance
-from courtroom.engine.events import Tallied, Verdict
-from courtroom.engine.procedure import Procedure
+from courtroom import Document, Member, Procedure, Tallied, Verdict
+from courtroom.engine.court import chance
 from courtroom.evaluation.summaries import grounding
 from courtroom.procedures.declared import declared
-from courtroom.procedures.juris.assessment import assess
+from courtroom.procedures.juris import offline, tasks, views
+from courtroom.procedures.juris.assessment import Hearing, assess
 from courtroom.procedures.juris.baselines import without_jury
 from courtroom.procedures.juris.kept import added
-from courtroom.procedures.juris.offline import METHODS
 from courtroom.procedures.juris.setup import JurisSetup, members
-from courtroom.procedures.juris.tasks import CastBallot, Edit, Letter, NextSentence, ProposeLength, joined
-from courtroom.procedures.juris.views import LETTERS, ballots, jurors, measures, summary
+from courtroom.procedures.juris.tasks import Letter, joined
 from courtroom.text.words import sentences
-
-Hearing = Court[Document, JurisSetup]
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -38,9 +32,8 @@ async def deliberate(court: Hearing) -> Verdict:
         await court.stage(f"Sentence {step}", "sentence")
         sentence = await choose(court, step, target, tuple(accepted))
         if sentence is None:
-            court.note(
-                "short", f"No generator had a sentence after the {len(accepted)}. accepted one: the text ends there."
-            )
+            text = f"No generator had a sentence after the {len(accepted)}. accepted one: the text ends there."
+            court.note("short", text)
             break
         accepted.append(sentence)
     if not accepted:
@@ -57,12 +50,12 @@ async def length(court: Hearing) -> int:
     """N: the length that most jurors propose; of several, the one nearest the median, the shorter first; then the range."""
     jury, setup, longest = seated(court, 0), court.setup, len(sentences(court.case.text))
     told = (setup.truncated(1, court.case), setup.truncated(longest, court.case)) if setup.tell_target else None
-    proposals = await court.all(
-        court.ask(
-            juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=juror.seat, told=told)
-        )
-        for juror in jury
-    )
+
+    async def propose(juror: Member) -> tasks.Length:
+        task = tasks.ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=juror.seat, told=told)
+        return await court.ask(juror, task)
+
+    proposals = await court.all(map(propose, jury))
     proposed = [proposal.sentences for proposal in proposals if proposal is not None]
     court.needs(len(proposed), len(jury), "jurors proposed a length")
     wanted = most_proposed(proposed)
@@ -82,20 +75,14 @@ def most_proposed(proposed: Sequence[int]) -> int:
 async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ...]) -> str | None:
     """s_t: both generators propose (Eq. 1), the jury criticises and votes, the majority takes it (Eq. 2)."""
     letters: tuple[Letter, Letter] = ("A", "B")
-    candidates = await court.all(
-        court.ask(
-            one,
-            NextSentence(
-                document=court.case,
-                viewpoint=viewpoint(court, one),
-                accepted=accepted,
-                target=target,
-                letter=letter,
-                passages=court.setup.passages,
-            ),
-        )
-        for one, letter in zip(court.panel("generator"), letters, strict=True)
-    )
+    known: dict[str, Any] = {"document": court.case, "target": target}
+
+    async def candidate(one: Member, letter: Letter) -> tasks.Candidate:
+        view, passages = viewpoint(court, one), court.setup.passages
+        task = tasks.NextSentence(**known, viewpoint=view, accepted=accepted, letter=letter, passages=passages)
+        return await court.ask(one, task)
+
+    candidates = await court.all(map(candidate, court.panel("generator"), letters))
     offered = {letter: one.sentence for letter, one in zip(letters, candidates, strict=True) if one is not None}
     if len(set(offered.values())) < len(letters):
         if offered:
@@ -104,16 +91,9 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
 
     async def ballot(juror: Member) -> None:
         order = in_order_by_lot(court.seed, step, juror.id) if court.setup.order == "lot" else letters
-        first, second = (offered[letter] for letter in order)
-        task = CastBallot(
-            document=court.case,
-            viewpoint=viewpoint(court, juror),
-            accepted=accepted if court.setup.jurors_read_accepted else (),
-            target=target,
-            first=first,
-            second=second,
-            seat=juror.seat,
-        )
+        read: dict[str, Any] = {"accepted": accepted if court.setup.jurors_read_accepted else ()}
+        read |= zip(("first", "second"), (offered[letter] for letter in order), strict=True)
+        task = tasks.CastBallot(**known, **read, viewpoint=viewpoint(court, juror), seat=juror.seat)
         cast = await court.try_ask(juror, task)
         said = dict(zip(order, (cast.on_first, cast.on_second), strict=True)) if cast else {}
         choice = order[0 if cast.vote == "first" else 1] if cast else None
@@ -145,9 +125,8 @@ def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied
 
 async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
     """S*: one pass by the chief editor; without a text that keeps to them the accepted sentences stay as they are."""
-    edited = await court.try_ask(
-        court.member("editor"), Edit(document=court.case, accepted=accepted, checked=court.setup.check_edit)
-    )
+    task = tasks.Edit(document=court.case, accepted=accepted, checked=court.setup.check_edit)
+    edited = await court.try_ask(court.member("editor"), task)
     if edited is None:
         text = "The chief editor gave no text that says what the jury accepted and nothing else"
         court.note("unedited", f"{text}: the accepted sentences stand as they are.")
@@ -183,12 +162,10 @@ def verdict(
         for one in said
         if (added(one, accepted, document) if accepted else not grounding(one, document.text).supported)
     ]
-    return Verdict(
-        outcome=f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}",
-        summary=text,
-        note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
-        details={"summary": text, "accepted": list(accepted), "unsupported": unsupported, **assessment},
-    )
+    outcome = f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}"
+    note = f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else ""
+    details = {"summary": text, "accepted": list(accepted), "unsupported": unsupported, **assessment}
+    return Verdict(outcome=outcome, summary=text, note=note, details=details)
 
 
 def at_most(case: Document, setup: JurisSetup) -> int:
@@ -201,10 +178,10 @@ def at_most(case: Document, setup: JurisSetup) -> int:
 
 
 JURIS = Procedure(
-    **declared(__file__, METHODS, draws=(ballots, summary, jurors, measures)),
+    **declared(__file__, offline.METHODS, draws=(views.ballots, views.summary, views.jurors, views.measures)),
     setup=JurisSetup,
     members=members,
     deliberate=deliberate,
     at_most=at_most,
-    speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == NextSentence.name else None,
+    speaks_for=lambda record, call: views.LETTERS.get(call.member) if call.task == tasks.NextSentence.name else None,
 )

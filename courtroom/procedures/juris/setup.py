@@ -6,9 +6,8 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, field_validator, model_validator
 
-from courtroom.cases.labelled import Document
+from courtroom import Document, Member, Setup
 from courtroom.declarations.knobs import Few, knobs
-from courtroom.declarations.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.tasks import LONGEST
 from courtroom.text.words import sentences
@@ -25,37 +24,34 @@ def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Itera
     """A warning for the jurors, and one for the generators, that are one model with one prompt. `points_of_view`: as they are stated, by member."""
     for role, plural in (("juror", "jurors"), ("generator", "generators")):
         of_role = [member for member in members if member.role == role]
-        for model, same in _same(of_role, points_of_view):
+        groups = defaultdict[tuple[str, str, str], list[str]](list)
+        for member in of_role:
+            if member.spec.id not in (OFFLINE, PERSON):  # offline seats differ by their weights, persons by nature
+                view = points_of_view.get(member.id, "")
+                groups[member.spec.id, member.spec.connection, view].append(member.name)
+        for (model, _, _), same in groups.items():
+            if len(same) == 1:
+                continue
             who = f"Both {plural}" if len(same) == 2 else f"All {len(same)} {plural}"
             who = who if len(same) == len(of_role) else " and ".join((", ".join(same[:-1]), same[-1]))
             what = "they repeat one opinion" if role == "juror" else "they propose much the same sentences"
             yield f"{who} are one model ({model}) with one prompt: {what}. {WHAT_TO_DO}"
 
 
-def assessor(members: Sequence[Member], *, chosen: bool) -> Iterator[str]:
-    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning. `chosen`: whether a model was named for the assessor."""
-    if not chosen:
-        yield (
-            "The final text is not assessed: the assessor has no model of its own, and the run's model would judge its own "
-            "text. Choose one for the role Assessor (in the shell `--set roles.assessor.id=...`), or set the assessment to none."
-        )
-        return
+NOT_ASSESSED = (
+    "The final text is not assessed: the assessor has no model of its own, and the run's model would judge its own "
+    "text. Choose one for the role Assessor (in the shell `--set roles.assessor.id=...`), or set the assessment to none."
+)
+
+
+def assessor(members: Sequence[Member]) -> Iterator[str]:
+    """A warning where the assessor judges its own text, and where it reads no meaning."""
     others = {(member.spec.id, member.spec.connection) for member in members if member.role != "assessor"}
     for one in (member.spec for member in members if member.role == "assessor"):
         if one.id == OFFLINE and others != {(OFFLINE, "")}:
             yield "The assessor is the offline model: it counts words and reads no meaning. Choose a model for the role Assessor."
         elif one.id != OFFLINE and (one.id, one.connection) in others:
             yield f"The assessor is a model that takes part in the hearing too ({one.id}); models favour their own text. Choose another for the role Assessor."
-
-
-def _same(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
-    """Model and names of those who are one model with one prompt. Offline seats differ by their weights, persons by nature."""
-    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
-    for member in members:
-        if member.spec.id not in (OFFLINE, PERSON):
-            view = points_of_view.get(member.id, "")
-            groups[member.spec.id, member.spec.connection, view].append(member.name)
-    return ((model, names) for (model, _, _), names in groups.items() if len(names) > 1)
 
 
 Variant = Literal["juris", "no-editor", "generator-a", "generator-b", "summit", "qa-prompt"]
@@ -151,8 +147,8 @@ class JurisSetup(Setup):
     def warnings(self) -> tuple[str, ...]:
         """Seats that are one model with one prompt, and an assessor that is missing or judges its own text."""
         found = members(self)
-        judged = assessor(found, chosen=self.assessor_chosen) if self.assess != "none" else ()
-        return (*seats(found, self.points_of_view), *judged)
+        judged = assessor(found) if self.assessor_chosen else (NOT_ASSESSED,)
+        return (*seats(found, self.points_of_view), *(judged if self.assess != "none" else ()))
 
 
 def members(setup: JurisSetup) -> tuple[Member, ...]:

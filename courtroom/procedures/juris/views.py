@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from courtroom.cases.labelled import Document
+from courtroom import Document, Record
 from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
-from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import Quality, bert_score, grounding, lead, overlap, where, why_not
 from courtroom.judging.views import Shown
 from courtroom.procedures.juris.baselines import QUESTIONS
-from courtroom.procedures.juris.setup import JurisSetup, assessor
+from courtroom.procedures.juris.setup import NOT_ASSESSED, JurisSetup
 from courtroom.procedures.juris.tasks import Place, joined
 from courtroom.text.words import sentences
 
@@ -215,20 +214,12 @@ def measures(record: Record) -> Shown:
         title = "By the assessor, 0 to 100 each; quality by time is their sum by the time of all other calls"
         blocks.append(Table(columns, tuple(rows), title=title))
     else:
-        blocks.append(Text(_why_not_assessed(record)))
+        assert isinstance(record.setup, JurisSetup)
+        why = "The assessor had no answer." if record.setup.ways else NOT_ASSESSED
+        blocks.append(Text("The setup asks for no assessment." if record.setup.assess == "none" else why))
     if fine := ways["Fine-grained"]:
         blocks += _made_of(fine)
     return {"": blocks}
-
-
-def _why_not_assessed(record: Record) -> str:
-    setup = record.setup
-    assert isinstance(setup, JurisSetup)
-    if setup.assess == "none":
-        return "The setup asks for no assessment."
-    if setup.ways:
-        return "The assessor had no answer."
-    return "\n".join(assessor(record.members, chosen=False))
 
 
 def _overlap(record: Record, summary: str) -> Iterator[Block]:

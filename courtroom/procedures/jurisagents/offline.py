@@ -4,16 +4,7 @@ import random
 import re
 
 from courtroom.cases.criminal import LETTERS, CriminalCase
-from courtroom.judging.criminal import (
-    FACT_WORDS,
-    JudgmentAnswer,
-    acts_in,
-    judged,
-    mitigating,
-    reduced,
-    sentenced,
-    sums_in,
-)
+from courtroom.judging import criminal
 from courtroom.judging.explained import quotes, said
 from courtroom.law import defendants_in
 from courtroom.models.offline import methods
@@ -27,9 +18,9 @@ LONGEST_SUMMARY = 1200
 def extract(task: tasks.ExtractInformation, draw: random.Random) -> tasks.DefendantInformation:
     """The named defendant, and the sentences that state acts, with those that state results beside them."""
     found = acts_of(task.case)
-    results = [sentence for sentence in found if FACT_WORDS["result"].search(sentence)]
+    results = [sentence for sentence in found if criminal.FACT_WORDS["result"].search(sentence)]
     stated = [sentence for sentence in found if sentence not in results] or [results.pop(0)]
-    intent = "negligence" if FACT_WORDS["negligent"].search(task.case.facts) else "intent"
+    intent = "negligence" if criminal.FACT_WORDS["negligent"].search(task.case.facts) else "intent"
     acts = [tasks.Act(act=sentence, intent=intent) for sentence in stated]
     acts[-1] = acts[-1].model_copy(update={"consequence": " ".join(results)})
     return tasks.DefendantInformation(defendant=_named(task.case), acts=tuple(acts[:20]))
@@ -51,25 +42,25 @@ def _named(case: CriminalCase) -> str:
 def acts_of(case: CriminalCase) -> tuple[str, ...]:
     """The sentences that state what was done; those that name other defendants alone are left out."""
     others = [name for name in case.defendants if name != case.defendant]
-    acts = acts_in(case.facts)
+    acts = criminal.acts_in(case.facts)
     own = tuple(one for one in acts if case.defendant in one or not any(name in one for name in others))
     return own or acts
 
 
-def decide(task: tasks.Decide | tasks.DecideAlone, draw: random.Random) -> JudgmentAnswer:
+def decide(task: tasks.Decide | tasks.DecideAlone, draw: random.Random) -> criminal.JudgmentAnswer:
     """Nearest neighbours over what was looked up, then the article's penalty bands; what is given stands, an appeal can lower the term."""
     if isinstance(task, tasks.Decide):
         given, facts, language, appeal = task.given, task.summary, task.language, task.appeal
     else:
         given, facts, language, appeal = task.case.given, " ".join(acts_of(task.case)), task.case.language, None
-    judgment = judged(facts, language, task.found)
+    judgment = criminal.judged(facts, language, task.found)
     articles, charges, term = judgment.relevant_articles, judgment.charges, judgment.term_of_imprisonment
     if given:  # the term goes by the given article where it was looked up
         articles, charges = given.relevant_articles or articles, given.charges or charges
-        term = sentenced(facts, articles, charges, task.found).term_of_imprisonment
+        term = criminal.sentenced(facts, articles, charges, task.found).term_of_imprisonment
     if appeal:
-        term = reduced(term, facts, task.found.statute(*articles))
-    answer = JudgmentAnswer(relevant_articles=articles, charge=charges, term_of_imprisonment=term)
+        term = criminal.reduced(term, facts, task.found.statute(*articles))
+    answer = criminal.JudgmentAnswer(relevant_articles=articles, charge=charges, term_of_imprisonment=term)
     if not task.reasons:
         return answer
     return tasks.ReasonedJudgment(reasons=said(language, "ranked"), **dict(answer))
@@ -77,7 +68,7 @@ def decide(task: tasks.Decide | tasks.DecideAlone, draw: random.Random) -> Judgm
 
 def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
     """Objects where the facts name mitigating circumstances and there is something left to lower."""
-    light = mitigating(task.case.facts)
+    light = criminal.mitigating(task.case.facts)
     months = task.judgment.term_of_imprisonment.imprisonment
     language, accepts = task.case.language, not light or months <= 6
     # words as the facts have them: `compensat` as “compensation”
@@ -93,7 +84,7 @@ def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
 def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
     """The five parts, from the sentences with mitigating circumstances and the objection."""
     language = task.case.language
-    acts = [sentence for sentence in acts_of(task.case) if mitigating(sentence)][:4]
+    acts = [sentence for sentence in acts_of(task.case) if criminal.mitigating(sentence)][:4]
     articles = ", ".join(map(str, task.judgment.relevant_articles))
     return tasks.Petition(
         appellant=_named(task.case),
@@ -106,13 +97,13 @@ def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
 
 def analyse(task: tasks.AnalyseQuestion, draw: random.Random) -> tasks.QuestionAnalysis:
     """The sentences of the question; a word for wrong in them says what is looked for."""
-    text, wrong = sentences(task.case.facts), FACT_WORDS["wrong"].search(task.case.facts)
+    text, wrong = sentences(task.case.facts), criminal.FACT_WORDS["wrong"].search(task.case.facts)
     return tasks.QuestionAnalysis(points=text[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
 
 
 def state_issue(task: tasks.StateIssue, draw: random.Random) -> tasks.Issue:
     """What the question says; offline there is no other word for its issue."""
-    return tasks.Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
+    return tasks.Issue(issue=" ".join(criminal.acts_in(task.case.facts))[:LONGEST_SUMMARY])
 
 
 def choose(task: tasks.ChooseOption, draw: random.Random) -> tasks.ChosenOption:
@@ -123,15 +114,17 @@ def choose(task: tasks.ChooseOption, draw: random.Random) -> tasks.ChosenOption:
     for letter, option in zip(LETTERS, task.case.options, strict=True):
         own = set(words(option))
         ranked.append(((len(own & law) + 0.5 * len(own & asked)) / (len(own) or 1), letter))
-    wrong = task.analysis.wanted == "incorrect" if task.analysis else FACT_WORDS["wrong"].search(task.case.facts)
+    words_for_wrong = criminal.FACT_WORDS["wrong"]
+    wrong = task.analysis.wanted == "incorrect" if task.analysis else words_for_wrong.search(task.case.facts)
     return tasks.ChosenOption(choice=min(ranked)[1] if wrong else max(ranked)[1])
 
 
 def add_up(task: tasks.AddUp, draw: random.Random) -> tasks.Amount:
     """The sums in the sentences that state acts, each once a sentence; a stated total counts instead of its parts."""
-    lines = [line for line in acts_in(task.case.facts) if not FACT_WORDS["shares"].search(line) and sums_in(line)]
-    totals = [sums_in(line)[-1] for line in lines if FACT_WORDS["total"].search(line)]
-    parts = (max(totals),) if totals else tuple(max(sums_in(line)) for line in lines)
+    acts, shares = criminal.acts_in(task.case.facts), criminal.FACT_WORDS["shares"]
+    lines = [line for line in acts if not shares.search(line) and criminal.sums_in(line)]
+    totals = [criminal.sums_in(line)[-1] for line in lines if criminal.FACT_WORDS["total"].search(line)]
+    parts = (max(totals),) if totals else tuple(max(criminal.sums_in(line)) for line in lines)
     return tasks.Amount(amount=round(sum(parts), 2), parts=parts)
 
 

@@ -5,20 +5,14 @@ from dataclasses import dataclass, field
 from statistics import median_low
 from typing import Any
 
+from courtroom import Court, CourtroomError, Procedure, Search, Verdict
 from courtroom.cases.criminal import CriminalCase, Given
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
 from courtroom.judging.criminal import CaseInformation, Referred, candidates, informed, precedents_of
 from courtroom.judging.views import retrieved
-from courtroom.knowledge.search import Search
 from courtroom.law import Judgment, Term, charges_compared, heavier
 from courtroom.procedures.declared import declared
-from courtroom.procedures.jurisagents import tasks
-from courtroom.procedures.jurisagents.offline import METHODS
+from courtroom.procedures.jurisagents import offline, tasks, views
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
-from courtroom.procedures.jurisagents.views import flow, judgments
 
 Hearing = Court[CriminalCase, JurisAgentsSetup]
 
@@ -48,6 +42,11 @@ class Trial:
     @property
     def judgment(self) -> Judgment:
         return self.final or self.first
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """What junior and senior judge made of the facts."""
+        return {"information": self.information, "summary": self.summary}
 
 
 def trials(court: Hearing) -> list[Trial]:
@@ -81,21 +80,16 @@ def material(court: Hearing, trial: Trial | None = None) -> CriminalCase:
     """The case as members read it: with the defendant in question first, and without what the setup leaves out."""
     case, setup = court.case, court.setup
     others = tuple(name for name in case.defendants if trial is None or name != trial.name)
-    return case.model_copy(
-        update={
-            "defendants": (trial.name, *others) if trial and trial.name else case.defendants,
-            "frames": case.frames if setup.pictures else (),
-            "given": case.given if setup.given else None,
-        }
-    )
+    names = (trial.name, *others) if trial and trial.name else case.defendants
+    frames, given = case.frames if setup.pictures else (), case.given if setup.given else None
+    return case.model_copy(update={"defendants": names, "frames": frames, "given": given})
 
 
 async def read(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> None:
     """Junior and senior judge read the facts (stages I and VI)."""
     case = material(court, trial)
-    trial.information = await court.ask(
-        court.member("junior"), tasks.ExtractInformation(case=case, appeal=appeal), trial.step
-    )
+    reading = tasks.ExtractInformation(case=case, appeal=appeal)
+    trial.information = await court.ask(court.member("junior"), reading, trial.step)
     task = tasks.SummariseCase(case=case, appeal=appeal, information=trial.information)
     trial.summary = (await court.ask(court.member("senior"), task, trial.step)).summary
 
@@ -140,21 +134,16 @@ def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None
             court.note(f"no-{kind}{'-' if step else ''}{step}", text)
 
 
-async def decide(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> Judgment:
-    """The chief judge's judgment (stages III and VI)."""
+async def decide(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = None) -> None:
+    """The chief judge decides: in the first instance or, on appeal, in the second (stages III and VI)."""
     case = material(court, trial)
-    task = tasks.Decide(
-        language=case.language,
-        information=trial.information,
-        summary=trial.summary,
-        found=trial.found,
-        given=case.given,
-        appeal=appeal,
-        reasons=court.setup.reasons,
-        fuller=court.setup.fuller,
-    )
-    answer = await court.ask(court.member("chief"), task, trial.step)
-    return settled(answer.judgment(), case.given)
+    given: dict[str, Any] = {"language": case.language, "given": case.given, "found": trial.found, "appeal": appeal}
+    task = tasks.Decide(**given, **trial.reading, reasons=court.setup.reasons, fuller=court.setup.fuller)
+    judgment = settled((await court.ask(court.member("chief"), task, trial.step)).judgment(), case.given)
+    if appeal:
+        trial.final = judgment
+    else:
+        trial.first = judgment
 
 
 def settled(judgment: Judgment, given: Given | None) -> Judgment:
@@ -174,12 +163,9 @@ def verdict(court: Hearing, judged: Sequence[Trial], everyone: Sequence[Trial], 
     details["judgments"] = [{"defendant": trial.name, **_judgments(court, trial)} for trial in judged]
     lines = [f"{trial.name}: {note or course(trial)}" for trial in judged]
     lines += [f"{trial.name}: no judgment, as an answer is missing." for trial in everyone if trial not in judged]
-    return Verdict(
-        outcome=" · ".join(f"{trial.name}: {trial.judgment.outcome}" for trial in judged),
-        summary="\n".join(f"{trial.name}: {trial.judgment}" for trial in judged),
-        note=" ".join(lines),
-        details=details,
-    )
+    outcome = " · ".join(f"{trial.name}: {trial.judgment.outcome}" for trial in judged)
+    summary = "\n".join(f"{trial.name}: {trial.judgment}" for trial in judged)
+    return Verdict(outcome=outcome, summary=summary, note=" ".join(lines), details=details)
 
 
 def course(trial: Trial) -> str:
@@ -238,13 +224,10 @@ def prevailing(found: Sequence[Referred]) -> Judgment:
     articles = next((one.relevant_articles for one in alike if one.relevant_articles), ())
     terms = [term for one in alike if (term := one.term_of_imprisonment) is not None]
     capital = [term for term in terms if term.death_penalty or term.life_imprisonment]
-    term = capital[0] if 2 * len(capital) > len(terms) else None
     months = [term.imprisonment for term in terms if term not in capital]
-    return Judgment(
-        charges=alike[0].charges,
-        relevant_articles=articles,
-        term_of_imprisonment=term or Term(imprisonment=median_low(months) if months else 0),
-    )
+    usual = Term(imprisonment=median_low(months) if months else 0)
+    term = capital[0] if 2 * len(capital) > len(terms) else usual
+    return Judgment(charges=alike[0].charges, relevant_articles=articles, term_of_imprisonment=term)
 
 
 async def analyse(court: Hearing) -> Verdict:
@@ -254,9 +237,8 @@ async def analyse(court: Hearing) -> Verdict:
     if not court.setup.alone:
         await court.stage("Information extraction", "extraction")
         analysis = await court.ask(court.member("junior"), tasks.AnalyseQuestion(case=material(court)))
-        issue = (
-            await court.ask(court.member("senior"), tasks.StateIssue(case=material(court), analysis=analysis))
-        ).issue
+        stating = tasks.StateIssue(case=material(court), analysis=analysis)
+        issue = (await court.ask(court.member("senior"), stating)).issue
     await court.stage("Retrieval", "retrieval")
     found = await look_up(court, issue or court.case.facts)
     tell_missing(court, found)
@@ -268,16 +250,14 @@ async def analyse(court: Hearing) -> Verdict:
 
 async def add_up(court: Hearing) -> Verdict:
     """Junior and senior judge read the document, the chief judge adds up. Nothing is looked up: no law is in question."""
-    information: tasks.DefendantInformation | None = None
-    summary = ""
+    reading: dict[str, Any] = {}
     if not court.setup.alone:
         await court.stage("Information extraction", "extraction")
         trial = Trial(1, court.case.defendant)
         await read(court, trial)
-        information, summary = trial.information, trial.summary
+        reading = trial.reading
     await court.stage("Decision", "decision")
-    task = tasks.AddUp(case=material(court), information=information, summary=summary)
-    answer = await court.ask(court.member("chief"), task)
+    answer = await court.ask(court.member("chief"), tasks.AddUp(case=material(court), **reading))
     parts = " + ".join(f"{part:,.2f}" for part in answer.parts)
     return Verdict(outcome=f"{answer.amount:,.2f} yuan", summary=parts, details={"amount": answer.amount})
 
@@ -299,7 +279,7 @@ async def deliberate(court: Hearing) -> Verdict:
     going_on = await each(court, going_on, lambda trial: inform(court, trial))
 
     await court.stage("Decision", "decision")
-    going_on = await each(court, going_on, lambda trial: first_instance(court, trial))
+    going_on = await each(court, going_on, lambda trial: decide(court, trial))
     judged = list(going_on)
 
     if not court.setup.appeal:
@@ -326,11 +306,6 @@ async def inform(court: Hearing, trial: Trial) -> None:
     tell_missing(court, trial.found, "-".join(filter(None, (again, trial.step))))
 
 
-async def first_instance(court: Hearing, trial: Trial) -> None:
-    """The chief judge decides (stage III)."""
-    trial.first = await decide(court, trial)
-
-
 async def respond(court: Hearing, trial: Trial) -> None:
     """The defendant accepts or objects (stage IV)."""
     task = tasks.Respond(case=material(court, trial), judgment=trial.first, reasons=court.setup.reasons)
@@ -339,13 +314,8 @@ async def respond(court: Hearing, trial: Trial) -> None:
 
 async def appeal(court: Hearing, trial: Trial) -> None:
     """Counsel drafts the petition (stage V)."""
-    task = tasks.DraftPetition(
-        case=material(court, trial),
-        judgment=trial.first,
-        objection=trial.response.objection if trial.response else "",
-        information=trial.information,
-        summary=trial.summary,
-    )
+    case, objection = material(court, trial), trial.response.objection if trial.response else ""
+    task = tasks.DraftPetition(case=case, judgment=trial.first, objection=objection, **trial.reading)
     trial.petition = await court.ask(court.member("counsel"), task, trial.step)
 
 
@@ -353,13 +323,12 @@ async def second_instance(court: Hearing, trial: Trial) -> None:
     """The judges hear the case again with the petition in view; they may uphold (stage VI)."""
     setup = court.setup
     shown: dict[str, Any] = {"first": trial.first} if setup.first_judgment == "all" else {}
-    if setup.first_reading:
-        shown |= {"information": trial.information, "summary": trial.summary}
+    shown |= trial.reading if setup.first_reading else {}
     await read(court, trial, tasks.Appealed(petition=trial.petition, **shown))
     if setup.second_look_up:
         await inform(court, trial)
     first = None if setup.first_judgment == "none" else trial.first
-    trial.final = await decide(court, trial, tasks.Appealed(petition=trial.petition, first=first))
+    await decide(court, trial, tasks.Appealed(petition=trial.petition, first=first))
 
 
 async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
@@ -396,7 +365,7 @@ def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
 
 
 JURISAGENTS = Procedure(
-    **declared(__file__, METHODS, draws=(flow, retrieved, judgments)),
+    **declared(__file__, offline.METHODS, draws=(views.flow, retrieved, views.judgments)),
     setup=JurisAgentsSetup,
     members=members,
     deliberate=deliberate,

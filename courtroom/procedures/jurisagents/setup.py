@@ -4,12 +4,11 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from courtroom import Member, ModelSpec, Setup
 from courtroom.declarations.knobs import Share, knobs, knowledge_base
-from courtroom.declarations.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.collection import Weights
 from courtroom.knowledge.embedding import DEFAULT
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.declared import role_titles
 
 knob = knobs(__file__)
@@ -43,7 +42,6 @@ class JurisAgentsSetup(Setup):
     given: bool = knob("given", True)
     defendants: Literal["primary", "each", "refuse"] = knob("defendants", "primary")
     reasons: bool = knob("reasons", False)
-
     fuller: bool = knob("fuller", False)
 
     @model_validator(mode="after")

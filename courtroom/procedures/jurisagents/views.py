@@ -2,10 +2,9 @@
 
 import re
 
-from courtroom.cases.criminal import CriminalCase
+from courtroom import CriminalCase, Record
 from courtroom.declarations.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.judging.criminal import judgment_of
 from courtroom.judging.views import Shown, compared
 from courtroom.procedures.jurisagents.setup import TITLES
@@ -18,7 +17,10 @@ QUESTION = ("junior", "senior", "assistant", "chief")
 def flow(record: Record) -> Shown:
     """Who handed on what, by instance and, where several are judged, by defendant."""
     shown: Shown = {}
-    for number, name in _judged(record):
+    numbers = sorted({_number(call) for call in record.calls} | {1})
+    names = record.case.defendants if isinstance(record.case, CriminalCase) else ()
+    for number in numbers:
+        name = names[number - 1] if len(numbers) > 1 else ""
         about = f" · {name}" if name else ""
         shown[f"First instance{about}"] = [Flow(tuple(_steps(record, number, second=False)))]
         second = list(_steps(record, number, second=True))
@@ -34,13 +36,6 @@ def judgments(record: Record) -> Shown:
     if not several:
         return {"": compared(record)}
     return {one["defendant"]: compared(record, one, one["defendant"]) for one in several}
-
-
-def _judged(record: Record) -> list[tuple[int, str]]:
-    """The defendants of whom something was asked, by number; without names where there is only one."""
-    numbers = sorted({_number(call) for call in record.calls} | {1})
-    names = record.case.defendants if isinstance(record.case, CriminalCase) else ()
-    return [(number, names[number - 1] if len(numbers) > 1 else "") for number in numbers]
 
 
 def _number(call: Called) -> int:

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from itertools import count
 
-from courtroom import Court, Member, Procedure, Verdict
-from courtroom.cases.case import Case
+from courtroom import Case, Court, Member, Procedure, Verdict
 from courtroom.cases.question import LETTERS
 from courtroom.declarations.parts import Counting, Rule
 from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, recalled, seeded, seen_count
@@ -50,17 +49,12 @@ async def deliberate(court: JuryRoom) -> Verdict:
             break
 
     ahead = max(counts, key=counts.__getitem__)
+    told = {name: titled(court.case, proposals, name) for name in ((ahead,) if tally.consensus else options)}
     note = "" if tally.consensus else f"After {number} rounds of talk no side had {court.setup.needed} votes."
-    return Verdict(
-        outcome=outcome(court.case, proposals, ahead) if tally.consensus else HUNG,
-        counts=counts,
-        abstained=tally.abstained,
-        summary=grounds(
-            said, {name: titled(court.case, proposals, name) for name in ((ahead,) if tally.consensus else options)}
-        ),
-        note=note,
-        details={"standard of proof": court.setup.standard} if court.case.burden else {},
-    )
+    decided = outcome(court.case, proposals, ahead) if tally.consensus else HUNG
+    more = {"standard of proof": court.setup.standard} if court.case.burden else {}
+    why, abstained = grounds(said, told), tally.abstained
+    return Verdict(outcome=decided, counts=counts, abstained=abstained, summary=why, note=note, details=more)
 
 
 def identity(juror: Member) -> str:
@@ -92,15 +86,16 @@ async def speak(
     round; 0 is the first ballot. `begins`: the side on which it begins; empty where it is free."""
     assert court.setup.standard != "by-matter"
     if begins:
-        given = await court.try_ask(
-            juror, BestReasons(case=court.case, side=begins, persona=juror.persona, proposals=proposals)
-        )
+        best = BestReasons(case=court.case, side=begins, persona=juror.persona, proposals=proposals)
+        given = await court.try_ask(juror, best)
         statement, choice = " ".join(given.reasons) if given else "", begins if given else None
     else:
         voices, hears_all = heard(court, juror, said), court.setup.talk == "round-table"
         counted = None if hears_all and voices else [one.vote for one in voices]
         # A juror who sees how each of those voted whom it hears is not told their count.
         sees_each = court.setup.count_seen == "heard" and not (hears_all or court.setup.secret_ballots)
+        if court.setup.secret_ballots:
+            voices = tuple(one.model_copy(update={"vote": None}) for one in voices)
         task = Vote(
             case=court.case,
             proposals=proposals,
@@ -110,9 +105,7 @@ async def speak(
             round=number,
             seats=len(court.panel("juror")),
             own=recalled(own, court.setup.recall, juror.spec.room),
-            heard=voices
-            if not court.setup.secret_ballots
-            else tuple(one.model_copy(update={"vote": None}) for one in voices),
+            heard=voices,
             counts={} if sees_each else seen_count(court.setup.count_seen, counts, counted),
         )
         ballot = await court.try_ask(juror, task)

@@ -2,10 +2,8 @@
 
 from typing import ClassVar, Literal, Self
 
-from courtroom.cases.case import Case
-from courtroom.cases.criminal import Trial
+from courtroom import Case, Member, Trial
 from courtroom.declarations.knobs import knobs
-from courtroom.declarations.setup import Member
 from courtroom.judging.jurors import CountSeen, Doubt, JurySetup, hearing_nobody, seated
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import TRIALS

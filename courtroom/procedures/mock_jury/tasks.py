@@ -10,21 +10,17 @@ from functools import lru_cache
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom.cases.case import Case
-from courtroom.cases.criminal import Trial
+from courtroom import Case, Medium, Strict, Trial, narrowed
 from courtroom.declarations.parts import Peers, in_part
 from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, Earlier, InPrivate, best_reasons, without_words
 from courtroom.judging.options import names, propose, weighed_choice
-from courtroom.media.medium import Medium
-from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
 from courtroom.models.script import Script
 from courtroom.models.task import Answer, Label, Paragraph, Task, filled
 from courtroom.panel.personas import Persona
 from courtroom.procedures.mock_jury.setup import Standard
 from courtroom.settings import DATA
-from courtroom.strict import Strict
 
 
 class Ballot(Answer):
@@ -116,10 +112,9 @@ def weight(piece: str, juror: str) -> float:
 def vote(task: Vote, draw: random.Random) -> Ballot:
     """The balance of the evidence as this juror weighs it, against the standard; its own last vote and the others pull."""
     case, juror = task.case, task.persona.text() if task.persona else ""
+    traits = task.persona.traits if task.persona else ()
     others = [one.vote for one in task.heard if one.vote] or [v for v, n in task.counts.items() for _ in range(n)]
-    yields = (HEARD if task.in_private else 1.0) * math.prod(
-        YIELDS.get(trait, 1.0) for trait in (task.persona.traits if task.persona else ())
-    )
+    yields = (HEARD if task.in_private else 1.0) * math.prod(YIELDS.get(trait, 1.0) for trait in traits)
     if not isinstance(case, Trial):
         last = task.own[-1].vote if task.own else ""
         given = (case, task.proposals, draw)

@@ -1,32 +1,23 @@
 """Expert alignment: a supervised set, and preference pairs through a reflection model's advice (VERDICT, section 3.3)."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import Any, Literal
 
 from pydantic import Field
 
+from courtroom import Court, Medium, ModelSpec, Procedure, Record, Setup, Strict, Verdict, knob
 from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
 from courtroom.declarations.blocks import Block, Diff, Table, Text
-from courtroom.declarations.knobs import knob
 from courtroom.declarations.parts import Export, Source
-from courtroom.declarations.setup import Setup
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.court import Court
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
-from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
-from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.declared import declared
 from courtroom.procedures.verdict.offline import ALIGNING
 from courtroom.procedures.verdict.setup import VerdictSetup, as_in_the_paper
 from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, ReflectOnDraft, Turn
-from courtroom.strict import Strict
 
 FILE = "adapter.json"
 
@@ -81,7 +72,8 @@ async def align(court: Alignment) -> Verdict:
             continue
         wrong += 1
         await court.stage(f"Draft {number}", "correction")
-        corrected += await correct(court, blind, known)
+        (better,) = await court.all((correct(court, blind, known),))
+        corrected += bool(better)
     if wrong == 0:
         await court.stage("Nothing to correct", "correction")
     right = len(court.case.drafts) - wrong
@@ -92,37 +84,21 @@ async def align(court: Alignment) -> Verdict:
 
 
 async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> bool:
-    """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so."""
+    """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so. Raises `Abstained`: an answer is missing."""
     draft = DraftJudgment(predicted_article=known.predicted_article, explanation=known.explanation)
+    given: dict[str, Any] = {"case": blind.case, "points": blind.points, "statutes": blind.statutes}
+    charges = (known.case.gold.charges or ()) if known.case.gold else ()
+    real: dict[str, Any] = {"real_articles": real_articles(known), "real_charges": charges}
     turns: tuple[Turn, ...] = ()
     for number in range(1, court.setup.rounds + 1):
         step = str(number) if number > 1 else ""
-        task = ReflectOnDraft(
-            case=blind.case,
-            points=blind.points,
-            draft=draft,
-            statutes=blind.statutes,
-            turns=turns,
-            real_articles=real_articles(known),
-            real_charges=(known.case.gold.charges or ()) if known.case.gold else (),
-        )
-        advice = await court.try_ask(court.member("reflector"), task, step)
-        if advice is None:
-            return False
+        task = ReflectOnDraft(**given, draft=draft, turns=turns, **real)
+        advice = await court.ask(court.member("reflector"), task, step)
         turns = (*turns, Turn(draft=draft, feedback=advice.advice))
-        again = DraftOpinion(
-            case=blind.case,
-            points=blind.points,
-            statutes=blind.statutes,
-            turns=turns,
-            reasons_first=blind.reasons_first,
-        )
-        better = await court.try_ask(court.member("expert"), again, step)
-        if better is None:
-            return False
-        if valid(better.predicted_article, known):
+        again = DraftOpinion(**given, turns=turns, reasons_first=blind.reasons_first)
+        draft = await court.ask(court.member("expert"), again, step)
+        if valid(draft.predicted_article, known):
             return True
-        draft = better
     return False
 
 
@@ -145,10 +121,9 @@ def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[First
             continue
         if draft is None or points is None or short is None or teacher not in ("", draft.model):
             continue
-        looked = [
-            r for r in record.retrievals if isinstance(r.query, Search | Fetch) and r.query.collection == "statutes"
-        ]
-        known = {s.id: s for r in looked for s in (Statute.model_validate(hit.record) for hit in r.hits)}
+        looked = (one for one in record.retrievals if getattr(one.query, "collection", "") == "statutes")
+        found_there = (Statute.model_validate(hit.record) for one in looked for hit in one.hits)
+        known = {statute.id: statute for statute in found_there}
         chosen = (short.value or {})["articles"]
         value = draft.value or {}
         found[case.id] = FirstDraft(
@@ -163,10 +138,6 @@ def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[First
             reasons_first=isinstance(record.setup, VerdictSetup) and record.setup.reasons_first,
         )
     return found.values()
-
-
-def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
-    return DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=tuple(drafts))
 
 
 def supervised(record: Record, answers: AnswerStore) -> str:
@@ -261,6 +232,8 @@ ALIGNMENT = Procedure(
         parts="first drafts with a known judgment",
         none="There is no VERDICT run with a first draft and a known judgment. Hear some cases first.",
         read=first_drafts,
-        batch=batch,
+        batch=lambda drafts: DraftBatch(
+            id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=tuple(drafts)
+        ),
     ),
 )

@@ -6,11 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from courtroom import Court, Hit
 from courtroom.cases.criminal import CriminalCase, Gold
-from courtroom.engine.court import Court
 from courtroom.knowledge.lessons import Adjust, Frozen, Lesson, Put, Remove, Snapshot
 from courtroom.knowledge.memory import Directive, Due, Recall, Standard, merged_confidence, tags_of
-from courtroom.knowledge.search import Hit
 from courtroom.law import Statute
 from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.setup import VerdictSetup
@@ -28,12 +27,10 @@ class Recollection:
 
     def shown(self) -> dict[str, Any]:
         """As inputs of the tasks whose role is given the memory."""
+        kept = ({name: hit.record[name] for name in tasks.Directed.model_fields} for hit in self.directives)
         return {
             "precedents": tuple(shown(Standard.model_validate(hit.record)) for hit in self.standards),
-            "directives": tuple(
-                tasks.Directed.model_validate({name: hit.record[name] for name in tasks.Directed.model_fields})
-                for hit in self.directives
-            ),
+            "directives": tuple(map(tasks.Directed.model_validate, kept)),
             "precedent_similarity": tuple(hit.similarity for hit in self.standards),
             "directive_similarity": tuple(hit.similarity for hit in self.directives),
         }
@@ -48,8 +45,6 @@ async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
     taken = Snapshot.model_validate(frozen.record)
     if not (taken.standards or taken.directives):
         court.note("empty-memory", EMPTY)
-    at = taken.at
-
     charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
     wanted = {
         "text": case.facts,
@@ -57,16 +52,15 @@ async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
         **{name: getattr(setup, name) for name in ("tau", "seeds", "hops", "weights", "topo")},
         "exclude": (standard_of(case),),
         "exclude_facts": case.facts,
-        "at": at,
+        "at": taken.at,
     }
 
     async def best(collection: str, k: int) -> tuple[Hit, ...]:
-        query = Recall.model_validate({**wanted, "collection": collection, "k": k}) if k else None
-        return await court.retrieve(collection, query) if query else ()
+        query = {**wanted, "collection": collection, "k": k}
+        return await court.retrieve(collection, Recall.model_validate(query)) if k else ()
 
     standards = await best("standards", setup.precedents)
-    directives = await best("directives", setup.directives) if setup.directs else ()
-    return Recollection(standards, directives)
+    return Recollection(standards, await best("directives", setup.directives if setup.directs else 0))
 
 
 def standard_of(case: CriminalCase) -> str:
@@ -118,16 +112,9 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
     gold, verdict = case.gold.decided(), trajectory.final.judgment()
     if gold.term_of_imprisonment and not court.setup.learning.terms:
         verdict = verdict.model_copy(update={"term_of_imprisonment": gold.term_of_imprisonment})
-    standard = Standard(
-        id=standard_of(case),
-        case=case.id,
-        title=case.title,
-        language=case.language,
-        facts=case.facts,
-        reasoning=trajectory.reasoning,
-        verdict=verdict,
-        gold=gold,
-    )
+    taken = {name: getattr(case, name) for name in ("title", "language", "facts")}
+    taken |= {"id": standard_of(case), "case": case.id, "reasoning": trajectory.reasoning}
+    standard = Standard(**taken, verdict=verdict, gold=gold)
     archived = standard.correct and trajectory.verified
     why = f"{'Right, but not verified' if standard.correct else 'Not the real judgment'}: kept in the buffer."
     why = "Verified and right: a standard." if archived else why
@@ -168,24 +155,14 @@ async def confidence(court: Hearing, trajectory: Trajectory, standard: Standard,
 async def induce(court: Hearing, standard: Standard) -> None:
     """Phase A: B new standards of one label become a coarse directive."""
     knobs = court.setup.learning
-    hits = await court.retrieve("due-induction", Due(phase="induction", of=standard.id, count=knobs.batch))
-    if not hits:
+    if not (hits := await court.retrieve("due-induction", Due(phase="induction", of=standard.id, count=knobs.batch))):
         return
     batch = units(Standard, hits)
-    anchor, charges = shared_anchor(batch), standard.gold.charges
-    task = tasks.Induce(
-        language=standard.language, anchor=anchor, charges=charges, standards=tuple(shown(one) for one in batch)
-    )
-    answer = await court.ask(court.member("meta"), task)
-    directive = Directive(
-        id=named(anchor, (one.id for one in batch)),
-        text=answer.directive,
-        language=standard.language,
-        confidence=knobs.start,
-        supporting=tuple(one.id for one in batch),
-        anchor=anchor,
-        charges=charges,
-    )
+    anchor, sources = shared_anchor(batch), tuple(one.id for one in batch)
+    label: dict[str, Any] = {"language": standard.language, "anchor": anchor, "charges": standard.gold.charges}
+    task = tasks.Induce(**label, standards=tuple(map(shown, batch)))
+    text, name = (await court.ask(court.member("meta"), task)).directive, named(anchor, sources)
+    directive = Directive(**label, id=name, text=text, confidence=knobs.start, supporting=sources)
     used = [one.model_copy(update={"induced": directive.id}) for one in batch]
     ops = [Put(collection="directives", record=directive.model_dump(mode="json"))]
     ops += [Put(collection="standards", record=one.model_dump(mode="json")) for one in used]
@@ -211,14 +188,8 @@ async def refine(court: Hearing, standard: Standard) -> None:
         return
     directive = Directive.model_validate(hits[0].record)
     right, wrong = units(Standard, hits[1:])
-    task = tasks.RefineDirective(
-        language=directive.language,
-        anchor=directive.anchor,
-        charges=directive.charges,
-        directive=directive.text,
-        positive=shown(right),
-        negative=shown(wrong),
-    )
+    label = directive.model_dump(include={"language", "anchor", "charges"})
+    task = tasks.RefineDirective(**label, directive=directive.text, positive=shown(right), negative=shown(wrong))
     text = (await court.ask(court.member("meta"), task)).directive
     supporting = tuple(dict.fromkeys((*directive.supporting, right.id)))
     contrasting = tuple(dict.fromkeys((*directive.contrasting, wrong.id)))
@@ -231,28 +202,19 @@ async def refine(court: Hearing, standard: Standard) -> None:
 async def merge(court: Hearing) -> None:
     """Phase C, consolidation: near-duplicates in one, their confidences summed and clipped (Eq. 8)."""
     knobs = court.setup.learning
-    hits = await court.retrieve("due-merge", Due(phase="merge", threshold=knobs.alike))
-    if not hits:
+    if not (hits := await court.retrieve("due-merge", Due(phase="merge", threshold=knobs.alike))):
         return
     cluster = units(Directive, hits)
-    first = cluster[0]
-    task = tasks.Consolidate(
-        language=first.language,
-        anchor=first.anchor,
-        charges=first.charges,
-        directives=tuple(one.text for one in cluster),
-    )
-    answer = await court.ask(court.member("meta"), task)
-    merged = Directive(
-        id=named(first.anchor, (one.id for one in cluster)),
-        text=answer.directive,
-        language=first.language,
-        confidence=merged_confidence((one.confidence for one in cluster), knobs.most),
-        supporting=tuple(dict.fromkeys(name for one in cluster for name in one.supporting)),
-        contrasting=tuple(dict.fromkeys(name for one in cluster for name in one.contrasting)),
-        anchor=first.anchor,
-        charges=first.charges,
-    )
+    first, texts = cluster[0], tuple(one.text for one in cluster)
+    task = tasks.Consolidate(language=first.language, anchor=first.anchor, charges=first.charges, directives=texts)
+    made: dict[str, Any] = {
+        "id": named(first.anchor, (one.id for one in cluster)),
+        "text": (await court.ask(court.member("meta"), task)).directive,
+        "confidence": merged_confidence((one.confidence for one in cluster), knobs.most),
+        "supporting": tuple(dict.fromkeys(name for one in cluster for name in one.supporting)),
+        "contrasting": tuple(dict.fromkeys(name for one in cluster for name in one.contrasting)),
+    }
+    merged = first.model_copy(update=made)
     gone = tuple(Remove(collection="directives", id=one.id) for one in cluster)
     put = Put(collection="directives", record=merged.model_dump(mode="json"))
     await court.learn("merge", Lesson(phase="merge", why=f"{len(cluster)} directives said the same.", ops=(*gone, put)))

@@ -90,11 +90,9 @@ def preside(task: tasks.Preside | tasks.JudgeAlone, draw: random.Random) -> task
         judgment = sentenced(facts, [number], [next(iter((*names, *decided)), str(number))], found)
         passed = said(language, "passed" if task.turns[-1].passed else "open")
         thought = said(language, "final", number=number, passed=passed)
+    articles, charges, term = judgment.relevant_articles, judgment.charges, judgment.term_of_imprisonment
     return tasks.FinalJudgment(
-        thought=thought,
-        relevant_articles=judgment.relevant_articles,
-        accusation=judgment.charges,
-        term_of_imprisonment=judgment.term_of_imprisonment,
+        thought=thought, relevant_articles=articles, accusation=charges, term_of_imprisonment=term
     )
 
 

@@ -1,18 +1,16 @@
 """The panel analyses, drafts and reviews in turns, and decides (section 3.2); then the memory learns (3.4.2). What VERDICT declares of itself."""
 
 from collections.abc import Sequence
+from typing import Any
 
-from courtroom.cases.criminal import CriminalCase
+from courtroom import CriminalCase, Fetch, Procedure, Search, Verdict
 from courtroom.declarations.parts import Learns
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
 from courtroom.judging.criminal import candidates
 from courtroom.judging.views import compared, retrieved
-from courtroom.knowledge.search import Fetch, Search
 from courtroom.law import Statute
 from courtroom.procedures.declared import declared
 from courtroom.procedures.verdict import tasks
-from courtroom.procedures.verdict.learning import Hearing, Recollection, Trajectory, known, learn, recall
+from courtroom.procedures.verdict.learning import Hearing, Trajectory, known, learn, recall
 from courtroom.procedures.verdict.offline import METHODS
 from courtroom.procedures.verdict.setup import VerdictSetup, members
 from courtroom.procedures.verdict.views import flow, learned, memory, turns
@@ -29,42 +27,28 @@ async def deliberate(court: Hearing) -> Verdict:
     points = (await court.ask(court.member("clerk"), tasks.ExtractPoints(case=court.case))).points
     statutes = await shortlist(court, points)
     memory = await recall(court, statutes)
+    in_view: dict[str, Any] = {"statutes": statutes, **memory.shown()}
 
-    turns: list[tasks.Turn] = []
+    turns: tuple[tasks.Turn, ...] = ()
     while not (turns and turns[-1].passed) and len(turns) < court.setup.turns:
         await court.stage(f"Turn {len(turns) + 1}", "turn")
-        turns.append(await draft_and_review(court, points, statutes, memory, turns))
+        # The judge drafts without the memory (Eq. 3), the supervisor checks the draft with it.
+        case, first = court.case, court.setup.reasons_first
+        opinion = tasks.DraftOpinion(case=case, points=points, statutes=statutes, turns=turns, reasons_first=first)
+        draft = await court.ask(court.member("judge"), opinion)
+        check = tasks.Verify(case=case, draft=draft, reasons_first=first, **in_view)
+        said = await court.ask(court.member("supervisor"), check)
+        turns = (*turns, tasks.Turn(draft=draft, passed=not said.need_rejudge, feedback=said.suggestions))
 
     await court.stage("Final adjudication", "final")
-    task = tasks.Preside(
-        case=court.case,
-        points=points,
-        statutes=statutes,
-        turns=tuple(turns),
-        fuller=court.setup.fuller,
-        **memory.shown(),
-    )
+    task = tasks.Preside(case=court.case, points=points, turns=turns, fuller=court.setup.fuller, **in_view)
     final = await court.ask(court.member("presiding"), task)
 
     if court.panel("meta") and known(court.unsealed.gold):
         await court.stage("Learning", "learning")
-        await learn(court, Trajectory(tuple(turns), final, memory.directives))
+        await learn(court, Trajectory(turns, final, memory.directives))
     drafted = tuple(turn.draft.predicted_article for turn in reversed(turns))
     return verdict(court, final, how_it_passed(turns), statutes, drafted)
-
-
-async def draft_and_review(
-    court: Hearing, points: tuple[str, ...], statutes: Statutes, memory: Recollection, turns: list[tasks.Turn]
-) -> tasks.Turn:
-    """The judge drafts without the memory (Eq. 3), the supervisor checks the draft with it."""
-    first = court.setup.reasons_first
-    opinion = tasks.DraftOpinion(
-        case=court.case, points=points, statutes=statutes, turns=tuple(turns), reasons_first=first
-    )
-    draft = await court.ask(court.member("judge"), opinion)
-    check = tasks.Verify(case=court.case, draft=draft, statutes=statutes, reasons_first=first, **memory.shown())
-    verification = await court.ask(court.member("supervisor"), check)
-    return tasks.Turn(draft=draft, passed=not verification.need_rejudge, feedback=verification.suggestions)
 
 
 async def alone(court: Hearing) -> Verdict:
@@ -87,15 +71,13 @@ async def coarse_statutes(court: Hearing, text: str) -> Statutes:
 async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
     """S_statute: the assistant's shortlist, with the texts of articles that it added itself (Eq. 2). A number brings all its texts that
     were found: 133 is a traffic accident, 133-1 dangerous driving."""
-    candidates = await coarse_statutes(court, "\n".join(points))
-    task = tasks.Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
+    known = await coarse_statutes(court, "\n".join(points))
+    task = tasks.Rerank(case=court.case, points=points, candidates=known, about=court.setup.shortlist)
     chosen = (await court.ask(court.member("assistant"), task)).articles
-    missing = [number for number in chosen if number not in {s.number for s in candidates}]
-    known = list(candidates)
-    if missing:
+    if missing := [number for number in chosen if number not in {statute.number for statute in known}]:
         wanted = Fetch(collection="statutes", ids=tuple(map(str, missing)), under=True, base=court.setup.base)
         added = [Statute.model_validate(hit.record) for hit in await court.retrieve("added", wanted)]
-        known += sorted(added, key=lambda statute: statute.suffix)
+        known = (*known, *sorted(added, key=lambda statute: statute.suffix))
     return tuple(statute for number in chosen for statute in known if statute.number == number)
 
 
@@ -105,12 +87,8 @@ def verdict(
     """The run's verdict, with what came into question for Hit@2."""
     judgment = final.judgment()
     ranked = candidates(judgment, statutes, court.case.language, drafted)
-    return Verdict(
-        outcome=judgment.outcome,
-        summary=f"{judgment}\n\n{final.thought}",
-        note=note,
-        details={"judgment": judgment.model_dump(mode="json"), "candidates": ranked},
-    )
+    details = {"judgment": judgment.model_dump(mode="json"), "candidates": ranked}
+    return Verdict(outcome=judgment.outcome, summary=f"{judgment}\n\n{final.thought}", note=note, details=details)
 
 
 def how_it_passed(turns: Sequence[tasks.Turn]) -> str:

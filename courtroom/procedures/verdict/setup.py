@@ -4,18 +4,14 @@ from typing import Literal
 
 from pydantic import Field
 
+from courtroom import Member, ModelSpec, Setup, Strict
 from courtroom.declarations.knobs import Few, Share, knobs, knowledge_base
-from courtroom.declarations.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.memory import Weights
-from courtroom.models.spec import ModelSpec
 from courtroom.procedures.declared import role_titles
-from courtroom.strict import Strict
 
 knob = knobs(__file__)
-
-Variant = Literal["verdict", "no-memory", "no-directives", "no-agents"]
 
 TITLES = role_titles(__file__)
 
@@ -44,7 +40,7 @@ class VerdictSetup(Setup):
     """Who sits on the panel, what it looks up and remembers, and how it learns."""
 
     model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
-    variant: Variant = knob("variant", "verdict")
+    variant: Literal["verdict", "no-memory", "no-directives", "no-agents"] = knob("variant", "verdict")
     base: BaseName = knowledge_base("In which statutes are looked up: `bundled`, or the name of one that was imported.")
     statutes: int = knob("statutes", 20, ge=1, le=100)
     ranking: Literal["dense", "hybrid"] = knob("ranking", "hybrid")

@@ -8,15 +8,11 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from courtroom.errors import CourtroomError
 from courtroom.procedures.verdict.alignment import FILE, Adapter
-
-MICRO_BATCH = 1
-"""Sequences at once on one device; the batch is made up by accumulation."""
 
 
 def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
@@ -35,6 +31,7 @@ def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
     if not demonstrations and not pairs:
         raise CourtroomError(f"{folder} holds neither demonstrations nor pairs. Hear more cases, then align again.")
     try:
+        import trl
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise CourtroomError('Training needs TRL. Install it: pip install "courtroom[training]".') from error
@@ -43,10 +40,14 @@ def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
     tokenizer = AutoTokenizer.from_pretrained(name)
     demonstrations, pairs = (fitting(rows, tokenizer, settings.max_length) for rows in (demonstrations, pairs))
     model = AutoModelForCausalLM.from_pretrained(name)
-    if demonstrations:
-        model = _supervised(model, tokenizer, demonstrations, settings, to / "sft")
-    if pairs:
-        model = _preferring(model, tokenizer, pairs, settings, to / "dpo")
+    if demonstrations:  # protocol-aware instruction tuning (section 3.3.1): the loss is that of the answer alone
+        data = [{"prompt": row["messages"][:-1], "completion": row["messages"][-1:]} for row in demonstrations]
+        config = trl.SFTConfig(learning_rate=settings.sft_learning_rate, **_shared(settings, to / "sft"))
+        model = _trained(trl.SFTTrainer, model, tokenizer, data, settings, config)
+    if pairs:  # logic-driven contrastive alignment (section 3.3.2); the reference is the model before it
+        shared = _shared(settings, to / "dpo")
+        config = trl.DPOConfig(learning_rate=settings.dpo_learning_rate, beta=settings.dpo_beta, **shared)
+        model = _trained(trl.DPOTrainer, model, tokenizer, pairs, settings, config)
     model.save_pretrained(to / "expert")
     tokenizer.save_pretrained(to / "expert")
     return to / "expert"
@@ -60,9 +61,9 @@ def fitting(rows: list[dict[str, Any]], tokenizer: Any, max_tokens: int) -> list
         return len(tokenizer(tokenizer.apply_chat_template(messages, tokenize=False))["input_ids"])
 
     def texts(row: dict[str, Any]) -> list[list[dict[str, str]]]:
-        return (
-            [row["messages"]] if "messages" in row else [row["prompt"] + row[which] for which in ("chosen", "rejected")]
-        )
+        if "messages" in row:
+            return [row["messages"]]
+        return [row["prompt"] + row[which] for which in ("chosen", "rejected")]
 
     fit = [row for row in rows if max(map(tokens, texts(row))) <= max_tokens]
     if len(fit) < len(rows):
@@ -74,55 +75,34 @@ def fitting(rows: list[dict[str, Any]], tokenizer: Any, max_tokens: int) -> list
     return fit
 
 
-def _supervised(model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, to: Path) -> Any:
-    """Protocol-aware instruction tuning (section 3.3.1): the loss is that of the answer alone."""
-    from trl import SFTConfig, SFTTrainer
-
-    data = [{"prompt": row["messages"][:-1], "completion": row["messages"][-1:]} for row in rows]
-    config = SFTConfig(learning_rate=settings.sft_learning_rate, **_shared(settings, to))
-    return _trained(SFTTrainer, model, tokenizer, data, settings, config)
-
-
-def _preferring(model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, to: Path) -> Any:
-    """Logic-driven contrastive alignment (section 3.3.2); the reference is the model before it."""
-    from trl import DPOConfig, DPOTrainer
-
-    config = DPOConfig(learning_rate=settings.dpo_learning_rate, beta=settings.dpo_beta, **_shared(settings, to))
-    return _trained(DPOTrainer, model, tokenizer, rows, settings, config)
-
-
 def _trained(kind: Any, model: Any, tokenizer: Any, rows: list[dict[str, Any]], settings: Adapter, config: Any) -> Any:
     """Train by a trainer of this kind, keep the adapter, and merge it in."""
     from datasets import Dataset
-
-    data, lora = Dataset.from_list(rows), _lora(settings)
-    trainer = kind(model, args=config, train_dataset=data, processing_class=tokenizer, peft_config=lora)
-    trainer.train()
-    trainer.save_model(config.output_dir)
-    return trainer.model.merge_and_unload()
-
-
-def _lora(settings: Adapter) -> Any:
     from peft import LoraConfig
 
-    modules = settings.target_modules
-    return LoraConfig(
+    data, modules = Dataset.from_list(rows), settings.target_modules
+    lora = LoraConfig(
         r=settings.rank,
         lora_alpha=settings.alpha,
         lora_dropout=settings.dropout,
         target_modules=modules if modules == "all-linear" else [part.strip() for part in modules.split(",")],
         task_type="CAUSAL_LM",
     )
+    trainer = kind(model, args=config, train_dataset=data, processing_class=tokenizer, peft_config=lora)
+    trainer.train()
+    trainer.save_model(config.output_dir)
+    return trainer.model.merge_and_unload()
 
 
 def _shared(settings: Adapter, to: Path) -> dict[str, Any]:
     import torch
 
+    devices = int(os.environ.get("WORLD_SIZE", "1"))  # of a launch, which together come to the batch
     return {
         "output_dir": str(to),
         "num_train_epochs": settings.epochs,
-        "per_device_train_batch_size": MICRO_BATCH,
-        "gradient_accumulation_steps": accumulated(settings.batch_size),
+        "per_device_train_batch_size": 1,  # the batch is made up by accumulation
+        "gradient_accumulation_steps": max(1, round(settings.batch_size / devices)),
         "max_length": settings.max_length,
         "optim": settings.optimizer,
         "lr_scheduler_type": settings.scheduler,
@@ -130,11 +110,6 @@ def _shared(settings: Adapter, to: Path) -> dict[str, Any]:
         "save_strategy": "no",
         "report_to": "none",
     }
-
-
-def accumulated(batch_size: int) -> int:
-    """Steps that one device adds up, so that all devices of a launch (`WORLD_SIZE`) together come to the batch."""
-    return max(1, round(batch_size / (MICRO_BATCH * int(os.environ.get("WORLD_SIZE", "1")))))
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -156,8 +131,8 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    given = parser().parse_args(arguments)
+def main() -> None:
+    given = parser().parse_args()
     try:
         print(f"The expert is in {train(given.folder, given.to, given.base, given.only)}.")
     except CourtroomError as error:

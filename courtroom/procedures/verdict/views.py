@@ -62,11 +62,8 @@ def memory(record: Record) -> Shown:
         if isinstance(retrieval.query, Recall):
             alpha, beta, gamma = retrieval.query.weights
             title = "Standards" if retrieval.query.collection == "standards" else "Micro-directives"
-            rows = tuple(
-                (_name(hit.record), hit.parts.score, hit.parts.iou, hit.parts.topo, hit.parts.semsim)
-                for hit in retrieval.hits
-                if hit.parts
-            )
+            scored = ((_name(hit.record), hit.parts) for hit in retrieval.hits if hit.parts)
+            rows = tuple((name, of.score, of.iou, of.topo, of.semsim) for name, of in scored)
             cards = tuple(_card(hit.record) for hit in retrieval.hits)
             score = f"Score = {alpha:g} IoU + {beta:g} Topo + {gamma:g} SemSim"
             table = Table(columns, rows, title=score, shares=columns[1:], empty=EMPTY)
@@ -88,10 +85,8 @@ def learned(record: Record) -> Shown:
                 items.append(f"{op.collection}: {op.id} goes")
         held_back = (("", "held back: a fork leaves the memory as it is"),) if event.held_back else ()
         cards.append(Card(lesson.phase.capitalize(), lesson.why, held_back, tuple(items)))
-    return {"": [Cards(tuple(cards), empty=UNTAUGHT)]}
-
-
-UNTAUGHT = "Nothing was learned: this is no training run, or the real articles and charges are not known."
+    untaught = "Nothing was learned: this is no training run, or the real articles and charges are not known."
+    return {"": [Cards(tuple(cards), empty=untaught)]}
 
 
 def _snapshot(one: Snapshot) -> Card:
