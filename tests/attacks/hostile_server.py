@@ -98,7 +98,8 @@ class HostileServer(ServerThread):
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             fields = dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if ": " in line)
-            body = await reader.readexactly(int(fields.get("content-length", 0)))
+            if not (body := await reader.readexactly(int(fields.get("content-length", 0)))):
+                return  # a look-up of what the model can do, which gets no answer
             asked = Asked(json.loads(body), writer)
             model = asked.body["model"]
             self.bodies[model].append(asked.body)
