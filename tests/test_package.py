@@ -24,7 +24,6 @@ from tests.app_server import app_server
 from tests.benchmarks.app_session import Session
 
 ROOT = Path(__file__).parents[1]
-OFFLINE = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
 HEAVY = {"litellm", "chromadb", "sklearn", "pandas", "streamlit", "pydantic", "numpy"}
 
 
@@ -36,16 +35,13 @@ def do(*words: str | Path, where: Path, **environment: str) -> str:
     return done.stdout
 
 
-def built(source: Path, to: Path) -> Path:
-    """The wheel of a source tree, built with nothing but what is installed here."""
-    do(sys.executable, "-m", "pip", "wheel", *OFFLINE, "--wheel-dir", to, source, where=to)
-    (wheel,) = to.glob("*.whl")
-    return wheel
-
-
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+    """Built with nothing but what is installed here."""
+    to = tmp_path_factory.mktemp("wheel")
+    do(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", to, where=ROOT)
+    (wheel,) = to.glob("*.whl")
+    return wheel
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +53,8 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     places = {"base": str(home), "platbase": str(home)}
     packages = Path(sysconfig.get_path("purelib", scheme="venv", vars=places))
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    do(sys.executable, "-m", "pip", "--python", commands / "python", "install", *OFFLINE, wheel, where=home)
+    how = ("--no-deps", "--no-index", "--no-compile", "--quiet")  # what is run is compiled when it is
+    do(sys.executable, "-m", "pip", "--python", commands / "python", "install", *how, wheel, where=home)
     return commands
 
 

@@ -21,7 +21,8 @@ pytestmark = pytest.mark.real_model
 
 
 def test_from_a_fresh_clone_three_commands_lead_to_a_verdict_by_a_real_model(tmp_path: Path) -> None:
-    """As they stand in the README. What they install is there already, so that nothing is fetched from a package registry."""
+    """As they stand in the README, but that the debate ends after one round. What they install is there already, so that
+    nothing is fetched from a package registry."""
     needs_packages()
     if not shutil.which("git") or not (ROOT / ".git").exists():
         pytest.skip("no fresh clone here: this is no repository of git")
@@ -42,7 +43,7 @@ def test_from_a_fresh_clone_three_commands_lead_to_a_verdict_by_a_real_model(tmp
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this one the wrong way round: it is not isolated
     }
-    for command in commands:
+    for command in (*commands[:2], f"{commands[2]} --set rounds=1"):
         done = subprocess.run(command, shell=True, cwd=clone, env=environment, capture_output=True, text=True)
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
     assert re.search(r"^ *verdict +(buyer|seller)$", done.stdout, re.MULTILINE), done.stdout
@@ -51,7 +52,7 @@ def test_from_a_fresh_clone_three_commands_lead_to_a_verdict_by_a_real_model(tmp
 
 @pytest.fixture(scope="module")
 def heard(request: pytest.FixtureRequest) -> Mapping[str, Heard]:
-    """All runs that began with the session, once they have ended, and the debate that a browser has seen."""
+    """All runs that began with the session, once they have ended."""
     needs_packages()
     return results(folder_of(request.config))
 
