@@ -31,6 +31,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.conftest import LeftThisMachine
 from tests.driving import drive
+from tests.furnished import copied
 from tests.pages import ROOT, heard, house, opened_at, page, ran
 from tests.samples import sample
 from tests.say import question
@@ -82,7 +83,7 @@ async def asked(folder: Path, request: Request, watch: Watch | None = None, at: 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The store of all runs; at the end no file of it holds a key."""
-    home = tmp_path_factory.mktemp("keys")
+    home = copied(tmp_path_factory.mktemp("keys"))
     yield home
     for path in (path for path in home.rglob("*") if path.is_file()):
         assert canaries_in(path.read_bytes()) == [], path
