@@ -50,6 +50,7 @@ NEEDS = {"docker": "Dockerfile", "pip": "pyproject.toml", "pre-commit": ".pre-co
 ONLY_LOOKS = {"compare", "marks", "runs", "show", "datasets list", "datasets show", "experiment figure"}
 ONLY_LOOKS |= {"experiment results", "experiment status", "knowledge bases", "knowledge lessons"}
 """Commands of `courtroom` that change nothing, and need no home of their own."""
+FIRST, FEW = "data/experiments/first.toml", ("--sample", "12")
 TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read."""
 PANEL = write_csv(sample_panel(3, 0))
@@ -80,7 +81,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         for name, source in taken.items():
             run("datasets", "import", *f"{ROOT}/data/{source} --name {name}".split())
         run("datasets", "samples", "sample-question-answered")
-        run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
+        run("experiment", "run", str(ROOT / FIRST), *FEW)
         run("datasets", "samples", "sample-trials")
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first-ballot-curve.toml"), "--repeats", "1")
         (home.parent / "neighbours.csv").write_text(PANEL)
@@ -178,6 +179,8 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         ask = model_check.trials
         short = {"max_tokens": 50}  # it rambles: what it says is of no interest here
         monkeypatch.setattr(model_check, "trials", lambda spec, *given: ask(spec.model_copy(update=short), *given))
+    if FIRST in words:
+        named += FEW
     if words[0] == "film":
         named += ["--seconds", "20"]
     if words[:2] == ["procedures", "check"]:
@@ -194,8 +197,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         (folder / "home" / "courtroom.sqlite").unlink()
     if words[:2] in (["experiment", "canary"], ["experiment", "inspect"]):
         with OpenAIServer(known_to=monkeypatch):
-            first = str(ROOT / "data/experiments/first.toml")
-            run("experiment", "run", first, "--sample", "1", "--model", "openai/any")
+            run("experiment", "run", str(ROOT / FIRST), "--sample", "1", "--model", "openai/any")
             run(*named)
     elif words[0] == "doctor":
         run("knowledge", "search", "a quarrel", "--in", "standards")  # what was learned is indexed by a look-up
