@@ -218,8 +218,7 @@ def test_cases_and_the_lists_of_cases_and_runs_are_inert(site: Site) -> None:
 @pytest.mark.parametrize("procedure", HEARINGS)
 def test_every_view_of_a_hearing_is_inert(site: Site, procedure: str) -> None:
     site.open(f"deliberation?run={site.store.runs[procedure]}")
-    if procedure == "cyberjurors":  # they are the same for all
-        site.popovers()
+    site.popovers()
     for name in site.each("tab-"):
         site.shows(0)
         if name == "Members":
