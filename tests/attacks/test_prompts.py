@@ -220,8 +220,9 @@ def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 
 def sent(house: Courthouse, name: str, case: Case) -> list[str]:
-    """All that a run would send, without what stands for pictures."""
-    prompts = (one.messages for one in asked(house, name, case=case))
+    """All that a run of few members in two rounds would send, without what stands for pictures."""
+    few = {knob: max(2, value) for knob, value in PROCEDURES[name].small.items() if type(value) is int}
+    prompts = (one.messages for one in asked(house, name, few, case))
     return ["\n".join(part for one in messages for part in one.parts if isinstance(part, str)) for messages in prompts]
 
 
