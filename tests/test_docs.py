@@ -38,7 +38,7 @@ from tests.real_model import MODEL, needs_packages
 
 COMMANDS = list(dict.fromkeys(commands()))
 TOUR = f"courtroom run phone-battery --procedure debate --model {MODEL}"
-"""Run after the commands that stand before it: see tests/test_real_model.py."""
+"""Run after the commands that stand before it: see tests/test_package.py."""
 ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS if command.text != TOUR}
 """Each other command, without the variables that are set before it, with a place where it stands."""
 NOT_RUN = {
