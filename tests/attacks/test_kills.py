@@ -59,8 +59,7 @@ def locks(folder: Path, name: str) -> None:
     """Takes a lock as soon as it is free, and has it until it is killed; to be forked."""
     lock = open_store(Settings(home=folder).database).lock(name)
     print("waits", flush=True)
-    while not lock.take():
-        time.sleep(0.01)
+    until(lock.take, "the lock")
     print("has it", flush=True)
     time.sleep(600)
 

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing
@@ -26,7 +25,7 @@ from courtroom.procedures import PROCEDURES
 from tests import forks
 from tests.asked import asked
 from tests.attacks.hostile_store import _texts
-from tests.driving import drive, house, prepared
+from tests.driving import drive, house, prepared, until
 from tests.furnished import copied
 from tests.pages import ROOT, page, ran, texts
 from tests.samples import sample
@@ -152,8 +151,8 @@ def dies(folder: Path, run: str, last: int) -> None:
     def dying(request: Request) -> str | Exception:
         asked = len(bench.model.history)
         if asked == last:
-            while asked > 1 and len(list(bench.store.events(run))) == before:
-                time.sleep(0.01)  # a thread of its own writes down what the answers before led to
+            # A thread of its own writes down what the answers before led to.
+            until(lambda: asked == 1 or len(list(bench.store.events(run))) > before, "what came of the answers before")
             os.kill(os.getpid(), signal.SIGKILL)
         return answer(request)
 
