@@ -46,7 +46,7 @@ CASES = {"juris": "news-harbour-footbridge", "cyberjurors": "phone-battery", "di
 CASES |= {"jurisagents": BURGLARY, "verdict": BURGLARY, "alignment": ""}
 CASES |= {"courtroom-llm": "message-feeling", "distillation": ""}
 """Each procedure with a case, which has pictures where its kind can; without a name, a case that is made here. The one whose calls
-follow one another most comes first. A debate is heard in the browser."""
+follow one another most comes first. A debate is heard from a fresh clone."""
 
 
 class Heard(Strict):

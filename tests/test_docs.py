@@ -6,9 +6,9 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import textwrap
+from collections.abc import Iterator
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,19 +23,21 @@ from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
 from courtroom.panel.personas import sample_panel, write_csv
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.registration import register
 from courtroom.settings import VARIABLES
 from courtroom.store.opening import open_store
-from tests.app_server import app_server, free_port
+from courtroom.upkeep import model_check
+from tests import forks
+from tests.app_server import HEALTH, free_port
 from tests.docs import PAGES, PAPERS, ROOT, anchors, blocks, commands, links
 from tests.driving import drive, until
 from tests.driving import shell as run
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 from tests.real_model import MODEL, needs_packages
 
 COMMANDS = list(dict.fromkeys(commands()))
 TOUR = f"courtroom run phone-battery --procedure debate --model {MODEL}"
-"""Run after the commands that stand before it: see tests/test_real_model.py."""
+"""Run after the commands that stand before it: see tests/test_package.py."""
 ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS if command.text != TOUR}
 """Each other command, without the variables that are set before it, with a place where it stands."""
 NOT_RUN = {
@@ -47,6 +49,7 @@ NEEDS = {"docker": "Dockerfile", "pip": "pyproject.toml", "pre-commit": ".pre-co
 ONLY_LOOKS = {"compare", "marks", "runs", "show", "datasets list", "datasets show", "experiment figure"}
 ONLY_LOOKS |= {"experiment results", "experiment status", "knowledge bases", "knowledge lessons"}
 """Commands of `courtroom` that change nothing, and need no home of their own."""
+FIRST, FEW = "data/experiments/first.toml", ("--sample", "12")
 TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read."""
 PANEL = write_csv(sample_panel(3, 0))
@@ -64,7 +67,7 @@ class Desk(NamedTuple):
 @pytest.fixture(scope="module")
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     """A home with a hearing that is done, one that is paused, and one from which VERDICT has learned."""
-    home = tmp_path_factory.mktemp("desk") / "home"
+    home = copied(tmp_path_factory.mktemp("desk") / "home")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COURTROOM_HOME", str(home))
         hear = ["run", "phone-battery", "--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1", "--json"]
@@ -77,7 +80,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
         for name, source in taken.items():
             run("datasets", "import", *f"{ROOT}/data/{source} --name {name}".split())
         run("datasets", "samples", "sample-question-answered")
-        run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
+        run("experiment", "run", str(ROOT / FIRST), *FEW)
         run("datasets", "samples", "sample-trials")
         run("experiment", "run", str(ROOT / "data" / "experiments" / "first-ballot-curve.toml"), "--repeats", "1")
         (home.parent / "neighbours.csv").write_text(PANEL)
@@ -93,6 +96,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
 @pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", str(ONCE[text]))[:99].strip())
 def test_a_documented_command_runs(text: str, desk: Desk, tmp_path: Path, monkeypatch: Any, request: Any) -> None:
     """It runs; where it installs something, the files that it names are there."""
+    monkeypatch.chdir(tmp_path)
     if MODEL in text:
         needs_packages()
     if "migrate" in text:
@@ -103,28 +107,17 @@ def test_a_documented_command_runs(text: str, desk: Desk, tmp_path: Path, monkey
         named |= {NEEDS[word] for word in words if word in NEEDS}
         assert [name for name in named if not (name.startswith(".venv") or (ROOT / name).is_file())] == []
     elif words[:2] == ["courtroom", "app"]:
-        monkeypatch.setenv("PYTHONPATH", str(ROOT))
-        command = [sys.executable, "-m", "courtroom", "app", *words[2:]]
-        under = next((after for word, after in pairwise(words) if word == "--server.baseUrlPath"), "")
-        with app_server(tmp_path / "home", tmp_path, command=command, path=f"/{under}" if under else ""):
-            pass
+        under = next((f"/{after}" for word, after in pairwise(words) if word == "--server.baseUrlPath"), "")
+        serves([*words[1:], "--server.headless", "true", "--server.port"], "GET", f"{under}{HEALTH}", 200, tmp_path)
     elif words[:2] == ["courtroom", "mcp"]:
         if "--port" in words:  # over standard input tests/test_programs.py asks
-            monkeypatch.setenv("PYTHONPATH", str(ROOT))
-            monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-            command = [sys.executable, "-m", "courtroom", "mcp", "--port", str(port := free_port())]
-            with subprocess.Popen(command) as process:
-                try:
-                    until(lambda: refused(port), "the door answers, and asks for a token")
-                finally:
-                    process.terminate()
+            serves(["mcp", "--port"], "POST", "/api/cases", 401, tmp_path)
     elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
         words = (words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"]
         home = desk.home if ONLY_LOOKS & {words[0], " ".join(words[:2])} else tmp_path / "home"
         if home != desk.home:
             shutil.copytree(desk.home, home)
         monkeypatch.setenv("COURTROOM_HOME", str(home))
-        monkeypatch.chdir(tmp_path)
         shell(words, desk, tmp_path, monkeypatch)
     elif words[2] == TRAINING:
         importlib.import_module(TRAINING).parser().parse_args(words[3:])
@@ -134,11 +127,29 @@ def test_a_documented_command_runs(text: str, desk: Desk, tmp_path: Path, monkey
         pytest.fail("nobody knows how to run this command; say it in tests/test_docs.py")
 
 
-def refused(port: int) -> bool:
-    try:
-        return httpx.post(f"http://127.0.0.1:{port}/api/cases").status_code == 401
-    except httpx.TransportError:
-        return False
+def serving(written: Path, *words: str) -> None:
+    """A command that answers until it is killed, and what it writes into a file; to be forked."""
+    with written.open("wb") as log:
+        for number in (1, 2):
+            os.dup2(log.fileno(), number)
+    forks.shell(*words)
+
+
+def serves(words: list[str], method: str, path: str, status: int, home: Path) -> None:
+    """The command, with a port after it, comes to answer there with this status, and writes no traceback."""
+    written, port = home / "written", free_port()
+
+    def answers() -> bool:
+        assert process.returncode is None, written.read_text()
+        try:
+            return httpx.request(method, f"http://localhost:{port}{path}", verify=False).status_code == status
+        except httpx.TransportError:
+            return False
+
+    around = {**os.environ, "COURTROOM_HOME": str(home)}
+    with forks.Fork(serving, written, *words, str(port), environment=around) as process:
+        until(answers, "an answer")
+    assert "Traceback" not in written.read_text()
 
 
 def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,6 +174,11 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named += [word for knob, value in knobs.items() for word in ("--set", f"{knob}={value}")]
     if words[0] == "models" and MODEL in words:
         named[-1] = "100"  # tokens of its long prompt
+        ask = model_check.trials
+        short = {"max_tokens": 50}  # it rambles: what it says is of no interest here
+        monkeypatch.setattr(model_check, "trials", lambda spec, *given: ask(spec.model_copy(update=short), *given))
+    if FIRST in words:
+        named += FEW
     if words[0] == "film":
         named += ["--seconds", "20"]
     if words[:2] == ["procedures", "check"]:
@@ -179,8 +195,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         (folder / "home" / "courtroom.sqlite").unlink()
     if words[:2] in (["experiment", "canary"], ["experiment", "inspect"]):
         with OpenAIServer(known_to=monkeypatch):
-            first = str(ROOT / "data/experiments/first.toml")
-            run("experiment", "run", first, "--sample", "1", "--model", "openai/any")
+            run("experiment", "run", str(ROOT / FIRST), "--sample", "1", "--model", "openai/any")
             run(*named)
     elif words[0] == "doctor":
         run("knowledge", "search", "a quarrel", "--in", "standards")  # what was learned is indexed by a look-up
@@ -304,20 +319,21 @@ def module() -> dict[str, Any]:
     return names
 
 
-def procedure(step: str, prompts: Path) -> Procedure:
-    """A procedure whose `deliberate` is an example."""
+def procedure(prompts: Path) -> Procedure:
+    """A procedure whose `deliberate` is the example whose number is the run's seed."""
     for block in blocks(COURT, "jinja"):
         name = re.match(r"\{# (\S+) #\}\n", block)
         assert name
         (prompts / name[1]).write_text(block[name.end() :])
     (prompts / "_system.md.j2").write_text("You advise. Write in {{ case.language | language }}.")
     names = module()
-    begin = "" if "court.stage" in step else 'await court.stage("Round 1", "round")\n'
     end = "\nreturn {name: value for name, value in locals().items() if name != 'court'}\n"
-    exec("async def example(court):\n" + textwrap.indent(begin + step + end, "    "), names)
+    for number, step in enumerate(METHODS.values()):
+        begin = "" if "court.stage" in step else 'await court.stage("Round 1", "round")\n'
+        exec(f"async def example_{number}(court):\n" + textwrap.indent(begin + step + end, "    "), names)
 
     async def deliberate(court: Court[Any, Any]) -> Verdict:
-        said = await names["example"](court)
+        said = await names[f"example_{court.seed}"](court)
         return Verdict(outcome="The example ran", summary=", ".join(said))
 
     return Procedure(
@@ -340,13 +356,18 @@ def procedure(step: str, prompts: Path) -> Procedure:
     )
 
 
-@pytest.mark.parametrize("step", METHODS.values(), ids=list(METHODS))
-def test_an_example_on_the_page_runs(step: str, tmp_path: Path) -> None:
-    (tmp_path / "prompts").mkdir()
-    heard = procedure(step, tmp_path / "prompts")
-    register((heard,))
-    house = Courthouse(Settings(home=tmp_path / "home"), procedures=(heard,))
-    run = drive(house, house.new_run("example", house.library.case("phone-battery"), heard.setup(), 0))
-    record = house.record(run)
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    """A courthouse with the procedure of all examples."""
+    (prompts := tmp_path_factory.mktemp("examples") / "prompts").mkdir()
+    home = copied(prompts.with_name("home"))
+    with closing(Courthouse(Settings(home=home), procedures=(procedure(prompts),))) as house:
+        yield house
+
+
+@pytest.mark.parametrize("seed", range(len(METHODS)), ids=list(METHODS))
+def test_an_example_on_the_page_runs(seed: int, examples: Courthouse) -> None:
+    case, setup = examples.library.case("phone-battery"), examples.procedures["example"].setup()
+    record = examples.record(drive(examples, examples.new_run("example", case, setup, seed)))
     assert record.run.verdict, record.run.reason
     assert record.stages

@@ -1,12 +1,13 @@
-"""Courtroom as a package: built, installed, run in an empty folder; its modules import each other in no circle."""
+"""Courtroom as a package: built, installed, run in an empty folder, or from a fresh clone; its modules import each other in no circle."""
 
 import ast
 import asyncio
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
-import sysconfig
 import tomllib
 import zipfile
 from graphlib import TopologicalSorter
@@ -22,9 +23,9 @@ from courtroom.store.opening import open_store
 from courtroom.version import __version__
 from tests.app_server import app_server
 from tests.benchmarks.app_session import Session
+from tests.docs import ROOT, blocks
+from tests.real_model import MODEL, needs_packages
 
-ROOT = Path(__file__).parents[1]
-OFFLINE = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
 HEAVY = {"litellm", "chromadb", "sklearn", "pandas", "streamlit", "pydantic", "numpy"}
 
 
@@ -36,28 +37,29 @@ def do(*words: str | Path, where: Path, **environment: str) -> str:
     return done.stdout
 
 
-def built(source: Path, to: Path) -> Path:
-    """The wheel of a source tree, built with nothing but what is installed here."""
-    do(sys.executable, "-m", "pip", "wheel", *OFFLINE, "--wheel-dir", to, source, where=to)
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built with nothing but what is installed here."""
+    to = tmp_path_factory.mktemp("wheel")
+    do(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", to, where=ROOT)
     (wheel,) = to.glob("*.whl")
     return wheel
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(ROOT, tmp_path_factory.mktemp("wheel"))
+def environment(home: Path) -> Path:
+    """The commands of a new environment, whose libraries are those of this one."""
+    do(sys.executable, "-m", "venv", "--without-pip", home, where=home.parent)
+    (packages,) = home.glob("lib/python*/site-packages")
+    (packages / "libraries.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    return home / "bin"
 
 
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The commands of an environment with the wheel in it; the libraries are those of this environment."""
-    home = tmp_path_factory.mktemp("environment")
-    do(sys.executable, "-m", "venv", "--without-pip", home, where=home)
-    commands = home / "bin"
-    places = {"base": str(home), "platbase": str(home)}
-    packages = Path(sysconfig.get_path("purelib", scheme="venv", vars=places))
-    (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    do(sys.executable, "-m", "pip", "--python", commands / "python", "install", *OFFLINE, wheel, where=home)
+    """The commands of an environment with the wheel in it."""
+    commands = environment(home := tmp_path_factory.mktemp("environment"))
+    how = ("--no-deps", "--no-index", "--no-compile", "--quiet")  # what is run is compiled when it is
+    do(sys.executable, "-m", "pip", "--python", commands / "python", "install", *how, wheel, where=home)
     return commands
 
 
@@ -86,6 +88,27 @@ def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path
             return len((await session.leave()).buttons)
 
         assert asyncio.run(visit()) > 10
+
+
+@pytest.mark.real_model
+def test_from_a_fresh_clone_three_commands_lead_to_a_verdict_by_a_real_model(tmp_path: Path) -> None:
+    """As they stand in the README, but that the debate ends after one round. What they install is there already, so that
+    nothing is fetched from a package registry."""
+    needs_packages()
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("no fresh clone here: this is no repository of git")
+    (three,) = [block.splitlines() for block in blocks("README.md", "sh") if MODEL in block]
+    first, second, third = three
+    do("git", "clone", "--quiet", ROOT, clone := tmp_path / "clone", where=tmp_path)
+    pip = (commands := environment(clone / ".venv")) / "pip"
+    pip.write_text('#!/bin/sh\nexec python -m pip "$@"\n')
+    pip.chmod(0o755)
+    given = {"COURTROOM_HOME": str(tmp_path / "home"), "PATH": f"{commands}:{os.environ['PATH']}", "PIP_NO_INDEX": "1"}
+    given["PIP_NO_BUILD_ISOLATION"] = "0"  # pip reads this one the wrong way round: it is not isolated
+    for command in (first, second, f"{third} --set rounds=1"):
+        told = do("sh", "-c", command, where=clone, **given)
+    assert re.search(r"^ *verdict +(buyer|seller)$", told, re.MULTILINE), told
+    assert re.search(r"^ *tokens +prompt [1-9]", told, re.MULTILINE), told
 
 
 def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -> None:

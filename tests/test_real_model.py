@@ -3,55 +3,19 @@
 It can't reason. It reads whole prompts, rambles, repeats and fills lists without end, as no script does.
 """
 
-import os
-import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
 from courtroom.upkeep.model_check import HEAD
-from tests.docs import ROOT, blocks
-from tests.real_model import CASES, MODEL, Heard, folder_of, needs_packages, results
+from tests.real_model import CASES, Heard, folder_of, needs_packages, results
 
 pytestmark = pytest.mark.real_model
 
 
-def test_from_a_fresh_clone_three_commands_lead_to_a_verdict_by_a_real_model(tmp_path: Path) -> None:
-    """As they stand in the README. What they install is there already, so that nothing is fetched from a package registry."""
-    needs_packages()
-    if not shutil.which("git") or not (ROOT / ".git").exists():
-        pytest.skip("no fresh clone here: this is no repository of git")
-    (commands,) = [block.splitlines() for block in blocks("README.md", "sh") if MODEL in block]
-    assert len(commands) == 3
-    clone = tmp_path / "clone"
-    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(clone / ".venv")], check=True)
-    (packages,) = clone.glob(".venv/lib/python*/site-packages")
-    (packages / "of_the_tests.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
-    pip = clone / ".venv" / "bin" / "pip"
-    pip.write_text('#!/bin/sh\nexec python -m pip "$@"\n')
-    pip.chmod(0o755)
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("COURTROOM_")},
-        "COURTROOM_HOME": str(tmp_path / "home"),
-        "PATH": f"{clone / '.venv' / 'bin'}:{os.environ['PATH']}",
-        "PIP_NO_INDEX": "1",
-        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this one the wrong way round: it is not isolated
-    }
-    for command in commands:
-        done = subprocess.run(command, shell=True, cwd=clone, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    assert re.search(r"^ *verdict +(buyer|seller)$", done.stdout, re.MULTILINE), done.stdout
-    assert re.search(r"^ *tokens +prompt [1-9]", done.stdout, re.MULTILINE), done.stdout
-
-
 @pytest.fixture(scope="module")
 def heard(request: pytest.FixtureRequest) -> Mapping[str, Heard]:
-    """All runs that began with the session, once they have ended, and the debate that a browser has seen."""
+    """All runs that began with the session, once they have ended."""
     needs_packages()
     return results(folder_of(request.config))
 

@@ -23,6 +23,7 @@ from courtroom.models.prompts import templates
 from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST
 from tests.driving import drive, until
+from tests.furnished import copied
 from tests.openai_server import answer_for
 
 MARK = "canary"
@@ -134,7 +135,7 @@ class Hostile:
 
 def hostile_store(home: Path, canaries: Canaries) -> Hostile:
     """Fill a new store; the models' server is the one that the environment names."""
-    with closing(Courthouse(Settings(home=home))) as house:
+    with closing(Courthouse(Settings(home=copied(home)))) as house:
         cases = {kind: house.library.restore(_case(house, kind, canaries)) for kind in SAMPLES}
         _knowledge(house, cases, canaries)
         runs = {name: _hearing(house, name, cases, canaries) for name in HEARINGS}

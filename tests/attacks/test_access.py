@@ -212,9 +212,9 @@ def run(house: Courthouse) -> str:
 @pytest.mark.parametrize("page", ADDRESSES)
 def test_whatever_an_address_says_a_page_stands(page: str, run: str, people: dict[Access, Account]) -> None:
     app = visit("own", "" if page in ("cases", *BY_LINK) else page)
-    wrong = ["a\0b", "../../../../etc/passwd", "x" * 200_000, ",".join([run] * 500), "[" * 100_000]
-    wrong += ['{"setup": {"jury_size": 1e400, "model": {"extra": {"seed": 1e999}}}}']
-    for field, text in product(ADDRESSES[page].split(), wrong):
+    wrong = ["a\0b", "../../../../etc/passwd", "x" * 200_000, ",".join([run] * 500)]
+    no_setup = ["[" * 100_000, '{"setup": {"jury_size": 1e400, "model": {"extra": {"seed": 1e999}}}}']
+    for field, text in product(ADDRESSES[page].split(), [*wrong, *(no_setup if page == "setup" else ())]):
         app.query_params.clear()
         app.query_params.update({"run": run, "at": text} if field == "at" else {field: text})
         app.run()

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from courtroom import Case, Courthouse
+from courtroom import Case, Courthouse, CourtroomError, Settings
 from courtroom.cases.files import Package, read_folder
 from courtroom.cases.library import Library
 from courtroom.datasets.row import Row
@@ -30,10 +30,9 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.ledger import RunLedger
 from courtroom.engine.run import Control
 from courtroom.engine.store import RunStore
-from courtroom.errors import CourtroomError
 from courtroom.media.store import IDLE_S, MediaStore
 from courtroom.models.request import Request
-from courtroom.settings import DATA, Settings
+from courtroom.settings import DATA
 from courtroom.store.connection import FULL, LOCKED, UNWRITABLE, ServerError, passing
 from courtroom.store.opening import open_store
 from courtroom.upkeep.doctor import examine

@@ -47,16 +47,6 @@ def dispute(**changes: Any) -> dict[str, Any]:
     return {"kind": "dispute", "id": "kettle", "title": "A kettle", "category": "Other", "transaction": deal, **changes}
 
 
-def cail(number: int) -> dict[str, Any]:
-    term = {"death_penalty": False, "life_imprisonment": False, "imprisonment": number}
-    meta = {"relevant_articles": [264], "accusation": ["盗窃"], "criminals": ["王某"], "term_of_imprisonment": term}
-    return {"fact": f"被告人王某于第{number}日在公交车上扒窃他人钱包一个，内有现金若干。", "meta": meta}
-
-
-def lines(*rows: Any) -> bytes:
-    return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows).encode()
-
-
 def refused(read: Callable[..., object], *given: object) -> str:
     """The sentence with which a whole file, or its only case, is refused."""
     with pytest.raises(CourtroomError) as caught:

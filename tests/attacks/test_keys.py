@@ -31,7 +31,8 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.conftest import LeftThisMachine
 from tests.driving import drive
-from tests.pages import ROOT, heard, house, opened_at, page, ran
+from tests.furnished import copied
+from tests.pages import ROOT, field, heard, house, opened_at, page, press, ran
 from tests.samples import sample
 from tests.say import question
 from tests.toy import Bench, Scripted, ToySetup
@@ -82,7 +83,7 @@ async def asked(folder: Path, request: Request, watch: Watch | None = None, at: 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The store of all runs; at the end no file of it holds a key."""
-    home = tmp_path_factory.mktemp("keys")
+    home = copied(tmp_path_factory.mktemp("keys"))
     yield home
     for path in (path for path in home.rglob("*") if path.is_file()):
         assert canaries_in(path.read_bytes()) == [], path
@@ -364,10 +365,6 @@ def setup_page(link: object = None, section: str = "Settings") -> AppTest:
     return opened_at("setup", {"setup_section": section}, **query)
 
 
-def button(app: AppTest, label: str) -> Any:
-    return next((one for one in app.button if one.label == label), None)
-
-
 LINKS = (
     {"setup": hostile_setup(FEW[0])},
     *("{", '{"setup": []}', '{"seed": -1}', "[" * 100_000),
@@ -381,7 +378,7 @@ def test_a_hostile_link_or_saved_setup_is_refused_in_a_sentence_and_changes_noth
         app = setup_page(link)
         assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
         assert app.session_state["drafts"]["cyberjurors"].values == plain
-        assert button(app, "Use these settings") is None
+        assert "Use these settings" not in [one.label for one in app.button]
     house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
     house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
     app = setup_page(section="Save and share")
@@ -399,15 +396,15 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     shown = {row["setting"]: (row["before"], row["after"]) for row in app.dataframe[0].value.to_dict("records")}
     assert shown["Seed"] == ("0", "7")
     assert shown["Model"] == ("offline", "openai/dear")
-    assert button(app, "Start").disabled
-    assert button(app, "Start step by step").disabled
-    button(app, "Use the defaults").click().run()
-    assert not button(app, "Start").disabled
+    assert field(app, "button", "Start").disabled
+    assert field(app, "button", "Start step by step").disabled
+    press(app, "Use the defaults")
+    assert not field(app, "button", "Start").disabled
     assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
     again = setup_page(link)
-    button(again, "Use these settings").click().run()
+    press(again, "Use these settings")
     assert again.session_state["drafts"]["cyberjurors"].values["model"]["id"] == "openai/dear"
-    assert not button(again, "Start").disabled
+    assert not field(again, "button", "Start").disabled
     assert house.store.runs() == []
 
 

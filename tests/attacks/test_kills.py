@@ -22,7 +22,6 @@ from courtroom.engine.interventions import AddNote
 from courtroom.engine.store import RunStore
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.what_if import singly, values
-from courtroom.knowledge.imports import BATCH
 from courtroom.models.request import Request
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.shell.options import follow
@@ -35,7 +34,7 @@ from tests.driving import drive, drivers, prepared, until
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_experiments import SINGLE, spec, texts
-from tests.test_knowledge import opened, records
+from tests.test_knowledge import opened
 from tests.test_log import heard
 from tests.test_resilience import asked_by, recorded
 from tests.toy import Bench, Scripted, side_by_member
@@ -60,8 +59,7 @@ def locks(folder: Path, name: str) -> None:
     """Takes a lock as soon as it is free, and has it until it is killed; to be forked."""
     lock = open_store(Settings(home=folder).database).lock(name)
     print("waits", flush=True)
-    while not lock.take():
-        time.sleep(0.01)
+    until(lock.take, "the lock")
     print("has it", flush=True)
     time.sleep(600)
 
@@ -246,22 +244,6 @@ def test_runs_are_listed_as_they_were_made_whatever_the_clock(bench: Bench, monk
         monkeypatch.setattr("courtroom.engine.store.time.time", lambda now=1e9 - number * 3600: now)
         made.append(bench.start(seed=number))
     assert [row.id for row in bench.store.runs()] == made
-
-
-def test_a_killed_import_leaves_nothing(tmp_path: Path) -> None:
-    total = 3 * BATCH
-    file = tmp_path / "many.jsonl"
-    file.write_bytes(records(total))
-    environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
-    words = ("knowledge", "import", str(file), "--into", "cases")
-    with forks.Fork(forks.shell, *words, environment=environment) as process:
-        assert b"Taking in" in process.until([f"Taking in {n} of".encode() for n in range(BATCH, total, BATCH)])
-        process.kill()
-    knowledge, _ = opened(tmp_path / "home")
-    assert len(knowledge.of("cases", "imported")) in (0, total)
-    done = forks.run(*words, environment=environment)
-    assert done.returncode == 0, done.stderr
-    assert len(knowledge.of("cases", "imported")) == total
 
 
 STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charges": ["taking %d"]}\n'

@@ -181,7 +181,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             store = hostile_store(home, canaries)
             with forked_app(home) as app, sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NAMES])
-                context = browser.new_context(viewport={"width": 1280, "height": 900})
+                context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
                 context.set_default_timeout(30_000)
                 page = context.new_page()
                 watch = Watch(app.url, [here, ELSEWHERE.removeprefix("http://")])

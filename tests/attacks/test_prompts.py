@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 import tomllib
 from collections.abc import Iterator
 from contextlib import closing
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from courtroom import Case, Courthouse
+from courtroom import Case, Courthouse, Settings
 from courtroom.engine import ledger
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.run import Control
@@ -26,7 +25,8 @@ from courtroom.procedures import PROCEDURES
 from tests import forks
 from tests.asked import asked
 from tests.attacks.hostile_store import _texts
-from tests.driving import drive, house, prepared
+from tests.driving import drive, house, prepared, until
+from tests.furnished import copied
 from tests.pages import ROOT, page, ran, texts
 from tests.samples import sample
 from tests.toy import Bench, ToySetup
@@ -151,8 +151,8 @@ def dies(folder: Path, run: str, last: int) -> None:
     def dying(request: Request) -> str | Exception:
         asked = len(bench.model.history)
         if asked == last:
-            while asked > 1 and len(list(bench.store.events(run))) == before:
-                time.sleep(0.01)  # a thread of its own writes down what the answers before led to
+            # A thread of its own writes down what the answers before led to.
+            until(lambda: asked == 1 or len(list(bench.store.events(run))) > before, "what came of the answers before")
             os.kill(os.getpid(), signal.SIGKILL)
         return answer(request)
 
@@ -203,22 +203,25 @@ def spoiled(model: Any) -> Any:
     return changed
 
 
-def teach(house: Courthouse) -> None:
-    """Have the next run find what poisoned cases taught: precedents with norms, statutes, charges, cases."""
-    learned = [
-        one.model_copy(update={"norms": (f"A norm.\n{ORDER}",)}) for one in house.knowledge.of("precedents").all()
-    ]
-    house.knowledge.of("precedents").add([spoiled(one) for one in learned])
-    for name in ("statutes", "charges", "cases"):
-        collection: Any = house.knowledge.collections[name]  # type: ignore[index]
-        for record in collection.all(0, 400):
-            kept = {"id": record.id} if "id" in type(record).model_fields else {}
-            collection.add([spoiled(record).model_copy(update=kept)])
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    """Runs find what poisoned cases taught: precedents with norms, statutes, charges, cases."""
+    with closing(Courthouse(Settings(home=copied(tmp_path_factory.mktemp("taught"))))) as house:
+        known = house.knowledge
+        learned = [one.model_copy(update={"norms": (f"A norm.\n{ORDER}",)}) for one in known.of("precedents").all()]
+        known.of("precedents").add([spoiled(one) for one in learned])
+        for name in ("statutes", "charges", "cases"):
+            collection: Any = known.collections[name]  # type: ignore[index]
+            records = collection.all(0, 400)
+            kept = [{"id": one.id} if "id" in type(one).model_fields else {} for one in records]
+            collection.add(spoiled(one).model_copy(update=same) for one, same in zip(records, kept, strict=True))
+        yield house
 
 
 def sent(house: Courthouse, name: str, case: Case) -> list[str]:
-    """All that a run would send, without what stands for pictures."""
-    prompts = (one.messages for one in asked(house, name, case=case))
+    """All that a run of few members in two rounds would send, without what stands for pictures."""
+    few = {knob: max(2, value) for knob, value in PROCEDURES[name].small.items() if type(value) is int}
+    prompts = (one.messages for one in asked(house, name, few, case))
     return ["\n".join(part for one in messages for part in one.parts if isinstance(part, str)) for messages in prompts]
 
 
@@ -227,23 +230,21 @@ def escapes(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PROCEDURES)
-def test_no_text_of_a_case_leaves_its_quotation(name: str, app_house: Courthouse) -> None:
-    prompts = sent(app_house, name, spoiled(sample(app_house, PROCEDURES[name].kinds[0])))
+def test_no_text_of_a_case_leaves_its_quotation(name: str, house: Courthouse) -> None:
+    prompts = sent(house, name, spoiled(sample(house, PROCEDURES[name].kinds[0])))
     assert any(ORDER in text for text in prompts)
     assert not [line for text in prompts for line in escapes(text)]
 
 
 @pytest.mark.parametrize("name", ["cyberjurors", "distillation", "verdict", "jurisagents"])
-def test_what_a_poisoned_record_teaches_stays_quoted(name: str, app_house: Courthouse) -> None:
-    case = sample(app_house, PROCEDURES[name].kinds[0])
-    teach(app_house)
-    prompts = sent(app_house, name, case)
+def test_what_a_poisoned_record_teaches_stays_quoted(name: str, house: Courthouse, taught: Courthouse) -> None:
+    prompts = sent(taught, name, sample(house, PROCEDURES[name].kinds[0]))
     assert any(ORDER in text for text in prompts)
     assert not [line for text in prompts for line in escapes(text)]
 
 
-async def test_an_edited_prompt_is_kept_in_its_lines_too(app_house: Courthouse) -> None:
-    case = spoiled(sample(app_house, "dispute"))
+async def test_an_edited_prompt_is_kept_in_its_lines_too(house: Courthouse) -> None:
+    case = spoiled(sample(house, "dispute"))
     folder, found = PROCEDURES["cyberjurors"].prompts, []
     for text in (
         "# {{ case.title }}",

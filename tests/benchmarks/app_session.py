@@ -144,7 +144,7 @@ def cpu_s(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def memory_mb(process: int, which: str = "VmRSS") -> float:
-    """Resident memory of a process; with `VmHWM` the most that it has held."""
-    found = re.search(rf"{which}:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+def memory_mb(process: int) -> float:
+    """Resident memory of a process."""
+    found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
     return int(found[1]) / 1024 if found else float("nan")

@@ -7,11 +7,12 @@ ratio, and the most memory that the process has held after the first runs.
 """
 
 import asyncio
+import resource
 
 from courtroom import Courthouse, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.benchmarks.bench_engine import CASE, DELAY, AtOnce, bare, calls_of, plan
-from tests.benchmarks.tables import Took, answering, memory, new_house, options, timed
+from tests.benchmarks.tables import Took, answering, new_house, options, timed
 
 
 def heard(house: Courthouse, setup: CyberJurorsSetup, seeds: range) -> tuple[list[str], Took]:
@@ -37,15 +38,18 @@ def sent(house: Courthouse, whole: AtOnce, limit: int) -> Took:
     return timed(lambda: house.runner.do(bare(whole, asyncio.Semaphore(limit))).result())
 
 
-def measure(runs: int, limit: int, rounds: int) -> None:
+def main() -> None:
     """Measure both sides in turn, and print."""
+    given = options(runs=200, limit=32, rounds=2)
+    runs, limit = given.runs, given.limit
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no", concurrency=limit), jury_size=3, rounds=1)
     ours, theirs, held, calls = list[Took](), list[Took](), 0.0, 0
     with answering(DELAY), new_house() as house:
         heard(house, setup, range(1))
-        for number in range(rounds):
+        for number in range(given.rounds):
             made, took = heard(house, setup, range(1 + number * runs, 1 + (number + 1) * runs))
-            held = held or memory()  # before the requests are read for the other side
+            # In GB, before the requests are read for the other side.
+            held = held or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
             whole = AtOnce([plan(house, house.record(run)) for run in made])
             calls = len(calls_of(whole))
             ours.append(took)
@@ -58,11 +62,6 @@ def measure(runs: int, limit: int, rounds: int) -> None:
             print(f"{name:20}{wall:8.1f} s{1000 * cpu / calls:8.2f} ms CPU a call")
     ratio = sum(wall for wall, _ in ours) / sum(wall for wall, _ in theirs)
     print(f"wall time {ratio:.2f} of the bare calls'; at most {held:.2f} GB of memory")
-
-
-def main() -> None:
-    given = options(runs=200, limit=32, rounds=2)
-    measure(given.runs, given.limit, given.rounds)
 
 
 if __name__ == "__main__":

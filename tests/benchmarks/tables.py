@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import resource
 import sys
 import tempfile
 import time
@@ -57,11 +56,6 @@ def timed(work: Callable[[], object]) -> Took:
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return time.perf_counter() - wall, time.process_time() - cpu
-
-
-def memory() -> float:
-    """The most memory that this process has held, in GB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 
 
 def real_data() -> Path | None:

@@ -1,12 +1,13 @@
 """One app in a process of its own, and a real Chromium before it."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, AppServer, forked_app
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER
 from tests.browser.site import Site
 from tests.browser.site import site as opened_site
 
@@ -27,13 +28,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield there
 
 
-@pytest.fixture
-def fresh(tmp_path: Path) -> Iterator[AppServer]:
-    """The app over a store in which nothing was ever done."""
-    with forked_app(tmp_path) as server:
-        yield server
-
-
 @pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may
 def browser() -> Iterator[Browser]:
     """One browser; what is opened in it by itself has nothing of anything else, not even the app's program."""
@@ -41,19 +35,25 @@ def browser() -> Iterator[Browser]:
         yield chromium
 
 
+@contextmanager
+def still(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser whose reader wants no motion: else a room is painted anew for as long as it is seen."""
+    with browser.new_context(reduced_motion="reduce") as context:
+        context.set_default_timeout(WAIT_MS)
+        yield context
+
+
 @pytest.fixture(scope="package")
 def window(browser: Browser) -> Iterator[Page]:
     """A page that has read the app's program already: the next address in it costs half as much."""
-    with browser.new_context() as context:
-        context.set_default_timeout(WAIT_MS)
+    with still(browser) as context:
         yield context.new_page()
 
 
 @pytest.fixture(scope="package")
 def elsewhere(browser: Browser) -> Iterator[BrowserContext]:
     """As if it were another browser, which has read the app's program, too."""
-    with browser.new_context() as context:
-        context.set_default_timeout(WAIT_MS)
+    with still(browser) as context:
         yield context
 
 

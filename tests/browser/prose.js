@@ -19,11 +19,13 @@ const played = async ([scene, present]) => {
   const room = mountRoom(document.getElementById("room")), missing = [];
   room.update(scene);
   room.root.classList.toggle("present", present);
+  const laidOut = async () => { for (let n = 0; n < 2; n += 1) await new Promise(requestAnimationFrame); };
+  await laidOut();
   for (const [number, moment] of scene.moments.entries()) {
     const said = (moment.parts || []).map((part) => part.text);
     if (moment.kind !== "call" || !said.length) continue;
     room.go(number);
-    for (let n = 0; n < 3; n += 1) await new Promise(requestAnimationFrame);
+    await laidOut();
     const line = document.querySelector(".line-said.now"), speech = document.querySelector(".speech");
     const read = line ? [...line.querySelectorAll(".part-text")] : [];
     if (read.map((one) => one.textContent).join() !== said.join()) missing.push(`not in the transcript: ${moment.path}`);

@@ -10,6 +10,7 @@ from typing import Any
 from courtroom import Courthouse, Settings
 from tests.app_server import forked_app
 from tests.driving import drive, prepared
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 
 SLOW = {"model": {"id": "hosted_vllm/any"}, "jury_size": 3, "rounds": 2, "examination": "shared", "consensus": 1.0}
@@ -45,7 +46,7 @@ class Site:
 @contextmanager
 def site(home: Path) -> Iterator[Site]:
     """Fills the store, and starts the app."""
-    half, runs, house = threading.Event(), dict[str, str](), Courthouse(Settings(home=home))
+    half, runs, house = threading.Event(), dict[str, str](), Courthouse(Settings(home=copied(home)))
 
     def new(procedure: str, case: str, knobs: dict[str, Any]) -> str:
         return prepared(house, procedure, case, **knobs)

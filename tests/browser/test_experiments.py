@@ -1,12 +1,23 @@
 """From a fresh install to a table and the figure of accuracy against cost, or to the first words on a question, by the page alone."""
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pandas as pd
+import pytest
 from playwright.sync_api import Page, expect
 
-from tests.app_server import AppServer
+from tests.app_server import AppServer, forked_app
+from tests.browser.site import Site
 from tests.browser.test_hearing import in_both_themes, settled, sound
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[AppServer]:
+    """The app over a store in which nothing was ever done."""
+    with forked_app(tmp_path) as server:
+        yield server
 
 
 def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: AppServer, page: Page) -> None:
@@ -53,9 +64,9 @@ def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: AppSe
     page.wait_for_url(re.compile("deliberation.*run=cell-"))
 
 
-def test_a_question_is_heard_after_two_actions(fresh: AppServer, page: Page) -> None:
+def test_a_question_is_heard_after_two_actions(site: Site, page: Page) -> None:
     """It is typed and put; its hearing begins by itself."""
-    page.goto(fresh.url)
+    page.goto(site.url)
     page.get_by_role("textbox", name="Ask a question", exact=True).fill("Should the town close the old bridge to cars?")
     page.get_by_role("button", name="Deliberate", exact=True).click()
     expect(page.locator(".line-said .part-text").first).to_be_visible()

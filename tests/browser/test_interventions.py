@@ -7,7 +7,6 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from courtroom import Courthouse, Settings
-from tests.app_server import forked_app
 from tests.browser.site import Site
 from tests.browser.test_hearing import settled, sound
 from tests.test_bell import new_run
@@ -133,13 +132,13 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(site: Site,
     ada.close()
 
 
-def test_the_browser_tells_that_a_run_waits_and_stops(browser: Browser, tmp_path: Path) -> None:
-    with closing(Courthouse(Settings(home=tmp_path))) as house:
+def test_the_browser_tells_that_a_run_waits_and_stops(site: Site, browser: Browser) -> None:
+    with closing(Courthouse(Settings(home=site.home))) as house:
         run = new_run(house, members={"juror-01": {"id": "person"}})
-    with forked_app(tmp_path) as app, browser.new_context() as context:
+    with browser.new_context(reduced_motion="reduce") as context:
         context.add_init_script(path=Path(__file__).parent / "notices.js")
         page = context.new_page()
-        page.goto(f"{app.url}/deliberation?run={run}")
+        page.goto(f"{site.url}/deliberation?run={run}")
         button = page.locator("button.bell")
         expect(button).to_have_text("Notify me", timeout=120_000)
         button.click()

@@ -2,16 +2,20 @@
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
-from courtroom import Courthouse, report
+from courtroom import Courthouse, Settings, report
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.room.player import program, style
 from courtroom.room.scene import places, scene
 from tests.app_server import forked_app
+from tests.browser.site import Site
 from tests.browser.test_hearing import settled, tab
 from tests.pages import ROOT
 from tests.test_recordings import Studio, studio
@@ -87,6 +91,13 @@ LOOKS = (ROOT / "tests/browser/prose.js").read_text()
 CUT, PLAYED = (f"given => {{ {LOOKS} return {name}(given); }}" for name in ("cut", "played"))
 
 
+@pytest.fixture(scope="module")
+def house(site: Site) -> Iterator[Courthouse]:
+    """Another process on the store of the app: what is taken in here is there."""
+    with closing(Courthouse(Settings(home=site.home))) as house:
+        yield house
+
+
 def test_all_that_is_said_is_read_whole_in_room_and_report(house: Courthouse, page: Page, tmp_path: Path) -> None:
     """In the room on a phone and where it is presented, and in a report on a phone."""
     for hearing in house.recordings.hearings:
@@ -106,7 +117,7 @@ def test_all_that_is_said_is_read_whole_in_room_and_report(house: Courthouse, pa
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), title
 
 
-def test_tabs_and_comparison_show_long_words_whole_on_a_phone(house: Courthouse, page: Page) -> None:
+def test_tabs_and_comparison_show_long_words_whole_on_a_phone(site: Site, house: Courthouse, page: Page) -> None:
     family = [recording for recording in house.recordings if recording.family == "vacuum-charging"]
     run, *forks = [house.files.play(recording) for recording in family]
     record = house.record(run)
@@ -114,23 +125,22 @@ def test_tabs_and_comparison_show_long_words_whole_on_a_phone(house: Courthouse,
     found = {call.value["evidence_summary"] for call in record.calls if call.task == "perceive" and call.value}
     wanted = {"Members": [line for vote in last.values() for line in vote.reasons], "Evidence": sorted(found)}
     page.set_viewport_size(PHONE)
-    with forked_app(house.settings.home) as app:
-        page.goto(f"{app.url}/deliberation?run={run}")
-        expect(page.locator(".members .chain").first).to_be_visible()
+    page.goto(f"{site.url}/deliberation?run={run}")
+    expect(page.locator(".members .chain").first).to_be_visible()
+    settled(page)
+    for name, texts in wanted.items():
+        tab(page, name)
         settled(page)
-        for name, texts in wanted.items():
-            tab(page, name)
-            settled(page)
-            whole = page.locator(".members, .prose").filter(visible=True)
-            expect(whole).to_have_count(1)  # what the tab before showed has gone
-            expect(whole).to_contain_text(texts[0])
-            seen = " ".join(whole.all_inner_texts())
-            assert not [text for text in texts if " ".join(text.split()) not in " ".join(seen.split())], name
-            assert not whole.locator("p, td, div").evaluate_all(CUT), name
-        page.goto(f"{app.url}/compare?runs={run},{forks[-1]}")
-        for name in ("What differs", "Members"):
-            tab(page, name)
-            settled(page)
-            beside = page.get_by_test_id("stMain").locator(".beside td, .stHtml div").filter(visible=True)
-            expect(beside.first).to_be_visible()
-            assert not beside.evaluate_all(CUT), name
+        whole = page.locator(".members, .prose").filter(visible=True)
+        expect(whole).to_have_count(1)  # what the tab before showed has gone
+        expect(whole).to_contain_text(texts[0])
+        seen = " ".join(whole.all_inner_texts())
+        assert not [text for text in texts if " ".join(text.split()) not in " ".join(seen.split())], name
+        assert not whole.locator("p, td, div").evaluate_all(CUT), name
+    page.goto(f"{site.url}/compare?runs={run},{forks[-1]}")
+    for name in ("What differs", "Members"):
+        tab(page, name)
+        settled(page)
+        beside = page.get_by_test_id("stMain").locator(".beside td, .stHtml div").filter(visible=True)
+        expect(beside.first).to_be_visible()
+        assert not beside.evaluate_all(CUT), name
