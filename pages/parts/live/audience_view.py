@@ -16,12 +16,12 @@ from courtroom.language import N_, _
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
-from courtroom.room.player import adapter
+from courtroom.room.player import static
 from pages.parts.shared.house import courthouse, server_address, show_beside
 from pages.parts.shared.shown import errors_shown, html_of, inert, offered
 from pages.parts.shared.words import literal, many, money
 
-phone_component = st.components.v2.component("courtroom_phone", js=adapter("phone"))
+phone_component = st.components.v2.component("courtroom_phone", js=static("in_phone.js"))
 
 
 @st.cache_resource(show_spinner=False)

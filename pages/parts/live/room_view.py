@@ -16,7 +16,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import _, language
-from courtroom.room.player import DrawnScene, Scenes, adapter, program, read, style, words
+from courtroom.room.player import DrawnScene, Scenes, program, read, static, words
 from courtroom.room.scene import RoomScene, speaking
 from pages.parts.shared.share_view import download
 from pages.parts.shared.shown import errors_shown
@@ -75,8 +75,8 @@ def _average(before: float, last: float) -> float:
 
 PACE, SCENES = Pace(), Scenes()
 """The pace of this server, and the scenes of its runs, each made once for each state of a record: for all sessions."""
-room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
-pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
+room = st.components.v2.component("courtroom_room", css=static("room.css"), js=f"{program()}\n{static('in_page.js')}")
+pulse = st.components.v2.component("courtroom_pulse", js=static("in_pulse.js"))
 
 LIVE_S = 0.7
 """How often a running hearing is looked at, at most: where many look on, each does less often."""

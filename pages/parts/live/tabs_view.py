@@ -21,7 +21,7 @@ from courtroom.language import N_, _, listed, translated
 from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.interview import last_call
-from courtroom.room.player import part, style, words
+from courtroom.room.player import static, words
 from pages.parts.cases import medium_view
 from pages.parts.live.moved_view import moved_view
 from pages.parts.live.questions_view import ask_all_view, audit_view, interview_view, marks_view
@@ -30,9 +30,11 @@ from pages.parts.shared.differences import family_view
 from pages.parts.shared.shown import inert, one_of, plainly, rows_chosen, table, theme
 from pages.parts.shared.words import declared, duration, escaped, literal, many, money, placed
 
-component = st.components.v2.component
-vote_bars = component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
-member_cards = component("courtroom_members", css=style("members"), js=part("members"), isolate_styles=False)
+component, USED = st.components.v2.component, ("dom.js", "flow.js")
+vote_bars, member_cards = (
+    component(f"courtroom_{name}", css=static(f"{name}.css"), js=static(*USED, f"in_{name}.js"), isolate_styles=False)
+    for name in ("votes", "members")
+)
 
 
 def votes_view(procedure: Procedure, record: Record) -> None:

@@ -17,7 +17,7 @@ from courtroom.engine.store import READ_ONLY
 from courtroom.experiments.spec import Variant
 from courtroom.experiments.what_if import applied, proposals
 from courtroom.language import _, translated
-from courtroom.room.player import adapter, style
+from courtroom.room.player import static
 from courtroom.sharing import may_change
 from pages.parts.live.audience_view import invite_button
 from pages.parts.live.room_view import film_button
@@ -42,7 +42,7 @@ def status_badge(status: str, *, interrupted: bool = False) -> None:
 
 
 component, BELL = st.components.v2.component, '<button type="button" class="bell" hidden></button>'
-_bell = component("courtroom_bell", html=BELL, css=style("bell"), js=adapter("bell"), isolate_styles=False)
+_bell = component("courtroom_bell", html=BELL, css=static("bell.css"), js=static("in_bell.js"), isolate_styles=False)
 
 
 def bell_view(house: Courthouse, about: Resource, name: str, state: str) -> None:

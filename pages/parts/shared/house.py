@@ -15,7 +15,7 @@ from courtroom.accounts import AccountStore, Identity, providers, signs_in
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import ENGLISH, LANGUAGES, _, follow, language, nearest
-from courtroom.room.player import adapter
+from courtroom.room.player import static
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
@@ -63,7 +63,7 @@ def switch() -> None:
         st.button(LANGUAGES[other], key="switch-language", type="tertiary", on_click=choose)
 
 
-_themes = st.components.v2.component("courtroom_themes", js=adapter("themes"), isolate_styles=False)
+_themes = st.components.v2.component("courtroom_themes", js=static("in_themes.js"), isolate_styles=False)
 
 
 def follow_the_theme() -> None:
