@@ -8,12 +8,10 @@ from typing import NoReturn
 
 import streamlit as st
 
-from courtroom.cases.case import Case
+from courtroom import Case, CourtroomError, Procedure
 from courtroom.cases.library import ListedCase
 from courtroom.cases.question import Question, options_in
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.language import LANGUAGES, _, language, translated
 from courtroom.recordings import Recording

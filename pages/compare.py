@@ -6,11 +6,9 @@ from typing import Any
 
 import streamlit as st
 
-from courtroom.declarations.parts import Choice
+from courtroom import Choice, Procedure, Record
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS
 from courtroom.evaluation import comparison as compared
 from courtroom.evaluation.turnout import turnout

@@ -5,10 +5,9 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, CriminalCase
 from courtroom.access import Access, may
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import CATEGORIES, Dispute, Precedent, PrecedentBatch
-from courtroom.courthouse import Courthouse
 from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Mode

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import Resource
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.sharing import GONE, Links, NoSuchLink, owned
 from pages.parts.cases import case_body

@@ -5,12 +5,10 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, CourtroomError, Medium
 from courtroom.access import Resource
-from courtroom.courthouse import Courthouse
 from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
-from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.media.medium import Medium
 from pages.parts.cases import medium_view
 from pages.parts.shared.blocks_view import answer_fields, unfit
 from pages.parts.shared.house import courthouse, opens

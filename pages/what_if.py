@@ -7,14 +7,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from courtroom.courthouse import Courthouse
+from courtroom import Choice, Courthouse, CourtroomError, Procedure, Record, Verdict
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import path_in_words
-from courtroom.declarations.parts import Choice
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments import what_if as variation

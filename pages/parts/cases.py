@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic_core import PydanticUndefined
 
+from courtroom import Case, Courthouse, Medium
 from courtroom.access import Resource
-from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.drafts import ABOVE, LEFT_OUT, Draft, DraftPiece, Drafts, field_of, missing, title_of
@@ -18,11 +18,9 @@ from courtroom.cases.kinds import case_kinds
 from courtroom.cases.papers import ENDINGS as PAPER_ENDINGS
 from courtroom.cases.papers import Papers, Piece, read_papers
 from courtroom.cases.readers.tables import names_from
-from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, MediaError
 from courtroom.figures.layout import tone
 from courtroom.language import N_, _, language, translated
-from courtroom.media.medium import Medium
 from courtroom.media.videos import clock
 from courtroom.models.spec import NO_SERVER, OFFLINE, ModelSpec
 from courtroom.questions.drafting import drafted

@@ -10,20 +10,14 @@ import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
+from courtroom import Case, CaseError, Courthouse, CourtroomError, Edge, Graph, Node, Procedure, Record, Setup
 from courtroom.access import Access, acting_account, may
-from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Edge, Graph, Node
 from courtroom.declarations.changes import differences, leaves
 from courtroom.declarations.knobs import Widget, path_in_words, seating
 from courtroom.declarations.paper import departures, title_of
-from courtroom.declarations.setup import Setup
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.interventions import Action, ChangeSetup, Intervention
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.comparison import Difference
 from courtroom.figures.graph import draw_graph
 from courtroom.language import N_, _, translated

@@ -5,9 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Case, Courthouse
 from courtroom.access import signed
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
 from courtroom.experiments.mirror import Drafts, drafts, lines, told, with_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment

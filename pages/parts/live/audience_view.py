@@ -7,11 +7,9 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
+from courtroom import Courthouse, Procedure, Record
 from courtroom.access import Access, may
-from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.language import N_, _
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked

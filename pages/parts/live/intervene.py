@@ -9,17 +9,15 @@ from urllib.parse import urlsplit
 import streamlit as st
 from pydantic import ValidationError
 
+from courtroom import Courthouse, Procedure, Record
 from courtroom.access import Access, Resource, may
 from courtroom.cases.checks import explain
 from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import Widget, fields_drawn
 from courtroom.engine import interventions as acts
 from courtroom.engine.asked_court import NO_MORE, ToCourt, replies, waiting
 from courtroom.engine.intervene import answer_of, why_not_undo
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.language import _
 from courtroom.models.schema import schema_of
 from courtroom.sharing import may_change

@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import plotly.graph_objects as go
 import streamlit as st
 
-from courtroom.courthouse import Courthouse
+from courtroom import Choice, Courthouse, Procedure, Record
 from courtroom.declarations.blocks import Edge, Graph, Marked, Node, Span, Table, runs
-from courtroom.declarations.parts import Choice
 from courtroom.engine.events import Replied, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.evaluation.calibration import forecasts
 from courtroom.evaluation.claims import Claim, Way, statement, way
 from courtroom.evaluation.movement import Heard, Movement, SeatVote, movement

@@ -8,11 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, Record, Table
 from courtroom.access import Access, may
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Table
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec

@@ -11,10 +11,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from courtroom import Courthouse, Procedure, Record
 from courtroom.access import Resource
-from courtroom.courthouse import Courthouse
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.language import _, language
 from courtroom.room.player import DrawnScene, Scenes, program, read, static, words
 from courtroom.room.scene import RoomScene, speaking

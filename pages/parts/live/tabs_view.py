@@ -7,18 +7,14 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, Medium, Member, Procedure, Record
 from courtroom.access import acting_account
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Member
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.evaluation.turnout import call_of, failure_of, given_by, stand_in_of, turnout
 from courtroom.figures.layout import tone
 from courtroom.judging.jurors import other_way, private_votes
 from courtroom.language import N_, _, listed, translated
-from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.interview import last_call
 from courtroom.room.player import static, words

@@ -6,12 +6,10 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from courtroom import Courthouse, Procedure, Record
 from courtroom.access import Access, Resource, may
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.engine.run import BREAKS
 from courtroom.engine.store import READ_ONLY
 from courtroom.experiments.spec import Variant

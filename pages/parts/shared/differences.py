@@ -8,13 +8,10 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, CourtroomError, Procedure, Setup
 from courtroom.access import acting_account
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
-from courtroom.declarations.setup import Setup
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import Run, Status
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Difference, Differences, Relative, forked
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.language import _, language, translated

@@ -10,10 +10,9 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts, found_by
 from courtroom.accounts import AccountStore, Identity, providers, signs_in
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.language import ENGLISH, LANGUAGES, _, follow, language, nearest
 from courtroom.room.player import static
 from courtroom.settings import Settings, from_environment

@@ -10,12 +10,10 @@ from typing import Any, Literal, get_args, get_origin
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from courtroom.cases.case import Case
+from courtroom import Case, Preset, Procedure
 from courtroom.declarations import knobs as facts
 from courtroom.declarations.changes import merged, read_values
-from courtroom.declarations.parts import Preset
 from courtroom.declarations.setup import Budget, Setup, changed_values
-from courtroom.engine.procedure import Procedure
 from courtroom.experiments.what_if import LEFT_AS_THEY_ARE
 from courtroom.language import _, listed, translated
 from pages.parts.shared.house import courthouse

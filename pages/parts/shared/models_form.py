@@ -11,12 +11,9 @@ import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
-from courtroom.cases.case import Case
+from courtroom import Case, Courthouse, Procedure, Setup
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.knobs import Widget, thresholds
-from courtroom.declarations.setup import Setup
-from courtroom.engine.procedure import Procedure
 from courtroom.knowledge import embedding as embeddings
 from courtroom.language import N_, _, translated
 from courtroom.models.capabilities import in_words
