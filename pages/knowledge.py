@@ -11,6 +11,7 @@ from courtroom.cases.dispute import CATEGORIES, Dispute, Precedent, PrecedentBat
 from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Mode
+from courtroom.knowledge.imports import ImportJob
 from courtroom.knowledge.index import Filter
 from courtroom.knowledge.lessons import RecordChange
 from courtroom.knowledge.memory import Directive, Recall, Standard
@@ -25,7 +26,6 @@ from pages.parts.shared.house import courthouse
 from pages.parts.shared.models_form import embedding_choice, start_with_models
 from pages.parts.shared.words import count, literal, moment
 
-LIVE_S = 0.5
 SHOWN = "imported-into"
 """Kind and base of the last import, in the session: its base is shown as soon as something is in it."""
 HOW: dict[How, str] = {"add": "stays", "replace": "is replaced by this file"}
@@ -59,23 +59,18 @@ def import_view(house: Courthouse, into: str) -> None:
     if kind == into and imported in house.knowledge.bases():
         st.session_state[f"base-{into}"] = imported
         del st.session_state[SHOWN]
-    busy = any(state.running for state in house.taking_in.values())
+    shown.under_way(house.taking_in, _told)
 
-    @st.fragment(run_every=LIVE_S if busy else None)
-    def under_way() -> None:
-        for state in list(house.taking_in.values()):
-            if state.running:
-                values = {"name": literal(state.name), "what": literal(state.what)}
-                text = _("{name}: {what} {done} of {total}", done=state.done, total=state.total, **values)
-                st.progress(state.done / max(1, state.total), text)
-            elif state.error:
-                st.error(literal(state.error))
-            else:
-                st.success(_("{name}: all {total} records are in.", name=literal(state.name), total=state.total))
-        if busy and not any(state.running for state in house.taking_in.values()):
-            st.rerun()
 
-    under_way()
+def _told(job: ImportJob) -> None:
+    if job.running:
+        values = {"name": literal(job.name), "what": literal(job.what)}
+        text = _("{name}: {what} {done} of {total}", done=job.done, total=job.total, **values)
+        st.progress(job.done / max(1, job.total), text)
+    elif job.error:
+        st.error(literal(job.error))
+    else:
+        st.success(_("{name}: all {total} records are in.", name=literal(job.name), total=job.total))
 
 
 RECORDS_A_PAGE = 20

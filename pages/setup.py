@@ -55,7 +55,6 @@ at_first, key = draft.preset or None, draft.key("preset")
 preset = st.segmented_control(title, list(presets), format_func=literal, default=at_first, key=key, help=starting)
 if preset and draft.preset != preset:
     draft.start_from(presets[preset])
-    st.rerun()
 if draft.preset:
     st.caption(literal(presets[draft.preset].help))
 
@@ -91,8 +90,7 @@ with start_bar:
                 for path in procedure.unknown_names(complete, before):
                     kind, _dot, name = path.partition(".")
                     draft.values[kind].pop(name)
-                draft.renew()
-                st.rerun()
+                draft.redraw()
     for problem in problems:
         st.error(literal(problem))
     waits = undecided or bool(problems) or not runs_here()
@@ -104,7 +102,6 @@ with start_bar:
         undo = st.button(_("Undo"), icon=icon, disabled=not draft.can_undo, help=back)
     if undo:
         draft.undo()
-        st.rerun()
     planned = None
     if parent and not problems:
         try:

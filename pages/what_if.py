@@ -16,13 +16,13 @@ from courtroom.experiments import what_if as variation
 from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import NoSuchExperiment, StoredCell, StoredExperiment
+from courtroom.experiments.store import StoredCell, StoredExperiment
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, language, listed, translated
 from courtroom.models.spec import PERSON
 from pages.parts.experiments import view as experiment_view
 from pages.parts.experiments.form import rehearsed, start_bar
-from pages.parts.experiments.list import experiment_list
+from pages.parts.experiments.list import experiment_list, opened
 from pages.parts.experiments.mirror import mirror_form, mirror_view
 from pages.parts.shared.blocks_view import choice_html
 from pages.parts.shared.differences import outcome_title, procedure_of, run_label, runs_to_choose
@@ -299,18 +299,9 @@ st.title(_("What if"))
 
 base = st.query_params.get("base")
 name = st.query_params.get("experiment") or (None if base else st.session_state.get("what-if"))
-if name:
-    try:
-        kept = house.experiments.store.experiment(name)
-    except NoSuchExperiment as error:
-        st.error(literal(str(error)))
-        st.session_state.pop("what-if", None)
-    else:
-        if not kept.experiment.dataset.run:
-            st.switch_page("pages/experiments.py", query_params={"experiment": kept.id})
-        st.session_state["what-if"] = st.query_params["experiment"] = kept.id
-        what_if_view(house, kept)
-        st.stop()
+if name and (kept := opened(house, "what-if", name)):
+    what_if_view(house, kept)
+    st.stop()
 
 if not RunList(house.database).newest(RunFilter(status="done"), 1):
     told = _("No hearing is done yet. When one is, you can ask here what would have changed its outcome.")

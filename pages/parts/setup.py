@@ -3,7 +3,7 @@
 import difflib
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -99,17 +99,12 @@ def take_case_and_procedure(house: Courthouse) -> str:
         return ""
     try:
         shared = _parsed(text)
-        if "case" in shared and st.session_state.get("link_opened") != text:
-            st.session_state["link_opened"] = text
-            st.session_state["case"] = house.library.linked(shared["case"]).id
-            st.session_state.pop("link_problem", None)
-    except CaseError as error:
-        st.session_state["link_problem"] = (text, str(error))
     except CourtroomError:
         return ""  # reported where its settings are shown
-    problem = st.session_state.get("link_problem")
-    if problem and problem[0] == text:
-        st.error(literal(problem[1]))
+    if "case" in shared and st.session_state.get("link_opened") != text:
+        with errors_shown():
+            st.session_state["case"] = house.library.linked(shared["case"]).id
+            st.session_state["link_opened"] = text
     return str(shared.get("procedure", ""))
 
 
@@ -316,23 +311,22 @@ def draw_section(section: str, house: Courthouse, draft: SetupDraft, procedure: 
         draft.values[name] = [line.strip() for line in text.splitlines() if line.strip()]
         if st.button(_("Back to the shipped rules"), icon=":material/restart_alt:"):
             draft.values[name] = draft.kind().model_dump(mode="json")[name]
-            draft.renew()
-            st.rerun()
+            draft.redraw()
     elif section == "Prompts":
         prompts_editor(draft, procedure, case)
     else:
         knobs(draft, case)
 
 
-def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> None:
+def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> NoReturn:
     if is_pool(panel):
         draft.values.update({POOL: name, draft.drawn[Widget.PERSONAS]: []})
         told = _("The jurors are drawn from {panel}, by the seed and by weight.", panel=many(len(panel), "person"))
     else:
         draft.values.update(seating(draft.kind, [person.model_dump(mode="json") for person in panel]))
         told = _("{panel} seated.", panel=many(len(panel), "person"))
-    draft.renew()
     st.toast(told)
+    draft.redraw()
 
 
 @offered
@@ -364,7 +358,6 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         called = name.strip() or file.name.rpartition(".")[0]
         house.panels.save(called, panel)
         _seat(draft, called, panel)
-        st.rerun()
 
 
 LISTS = ("traits", "interests")
@@ -410,8 +403,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         if others or back:
             draft.values[name] = []
             draft.seed += int(others)
-            draft.renew()
-            st.rerun()
+            draft.redraw()
     st.caption(_("{jury} jurors. Change any cell; traits and interests are lists with commas.", jury=len(jury)))
     optional = [field for field, about in Persona.model_fields.items() if about.exclude_if]
     whole = [{**row, **{field: row.get(field, "") for field in optional}} for row in jury]  # names stand first
@@ -452,8 +444,7 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
             st.caption(_("These edges stay as they are until you have others drawn."))
             if st.button(_("Draw others"), icon=":material/restart_alt:"):
                 graph["edges"] = None
-                draft.renew()
-                st.rerun()
+                draft.redraw()
     try:
         complete = draft.complete(case)
     except ValueError:
@@ -498,5 +489,4 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         st.code("\n".join(difflib.unified_diff(before, now, "shipped", _("this run"), lineterm="")), language="diff")
     if st.button(_("Back to the shipped text"), icon=":material/restart_alt:"):
         del edits[name]
-        draft.renew()
-        st.rerun()
+        draft.redraw()

@@ -1,6 +1,7 @@
 """Datasets: import them, look at them in numbers and figures, divide them into splits, check them."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -21,7 +22,7 @@ from courtroom.language import N_, _, translated
 from pages.parts.cases import MARKS, encoding_choice
 from pages.parts.experiments.list import sample_buttons
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import do, errors_shown, inert, offered, one_of, table, theme, uploader
+from pages.parts.shared.shown import do, errors_shown, inert, offered, one_of, table, theme, under_way, uploader
 from pages.parts.shared.words import literal, many
 
 
@@ -32,7 +33,6 @@ def kept_file(name: str, content: bytes) -> Path:
     return path
 
 
-LIVE_S = 0.5
 MOST_OFFERED = 500
 TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zip", "gz"]
 AS_IT_LOOKS = N_("as most records look")
@@ -78,16 +78,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
 @offered
 def imports_under_way(house: Courthouse) -> None:
     """How far imports are, what has come of them, what they ask, and those that were interrupted."""
-    busy = any(state.running for state in house.dataset_imports.under_way.values())
-
-    @st.fragment(run_every=LIVE_S if busy else None)
-    def under_way() -> None:
-        for state in list(house.dataset_imports.under_way.values()):
-            _told(house, state)
-        if busy and not any(state.running for state in house.dataset_imports.under_way.values()):
-            st.rerun()
-
-    under_way()
+    under_way(house.dataset_imports.under_way, partial(_told, house))
     running = {state.order.model_dump_json() for state in house.dataset_imports.under_way.values() if state.running}
     for job in house.datasets.pending():
         if not job.order or job.order in running:

@@ -1,12 +1,14 @@
 """All experiments, newest first; where there is none, how to begin."""
 
 from itertools import groupby
+from typing import NoReturn
 
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
+from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
 from courtroom.language import _
 from pages.parts.shared import shown
 from pages.parts.shared.shown import offered
@@ -70,10 +72,25 @@ def use(house: Courthouse, one: Recipe) -> None:
 PAGE = 20
 
 
-def open_experiment(name: str, *, what_if: bool) -> None:
+def open_experiment(name: str, *, what_if: bool) -> NoReturn:
     key, page = ("what-if", "what_if") if what_if else ("experiment", "experiments")
     st.session_state[key] = name
     st.switch_page(f"pages/{page}.py", query_params={"experiment": name})
+
+
+def opened(house: Courthouse, key: str, name: str) -> StoredExperiment | None:
+    """The experiment, or the what-if, that its page shows; None where there is none. `key`: that of the session."""
+    try:
+        kept = house.experiments.store.experiment(name)
+    except NoSuchExperiment as error:
+        st.error(literal(str(error)))
+        st.session_state.pop(key, None)
+        return None
+    if (what_if := bool(kept.experiment.dataset.run)) != (key == "what-if"):
+        st.session_state.pop(key, None)
+        open_experiment(kept.id, what_if=what_if)
+    st.session_state[key] = st.query_params["experiment"] = kept.id
+    return kept
 
 
 def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:

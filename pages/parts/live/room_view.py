@@ -3,7 +3,6 @@
 import json
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,8 +32,7 @@ WEIGHT_OF_LAST_PAGE = 0.2
 class Pace:
     """How long a page waits before it is drawn again by itself: the more sessions look on, the longer."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._looked: dict[str, float] = {}
         self._page_s = self._look_s = 0.0
@@ -45,7 +43,7 @@ class Pace:
 
     def looked(self, session: str, seconds: float) -> None:
         with self._lock:
-            self._looked[session] = self._now()
+            self._looked[session] = time.monotonic()
             self._look_s = _average(self._look_s, seconds)
 
     @property
@@ -59,10 +57,9 @@ class Pace:
         return self._lookers() * self._look_s / LOOKS_SHARE
 
     def _lookers(self) -> int:
-        now = self._now()
+        since = time.monotonic() - AWAY_S
         with self._lock:
-            for gone in [name for name, at in self._looked.items() if now - at > AWAY_S]:
-                del self._looked[gone]
+            self._looked = {name: at for name, at in self._looked.items() if at >= since}
             return len(self._looked)
 
 

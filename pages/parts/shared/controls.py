@@ -167,11 +167,11 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     if not opened.open:
         return
     with opened:
-        if not (offered := _offered(procedure, record)):
+        if not (changes := _changes(procedure, record, record.run.id)):
             st.caption(_("This run offers nothing that could be changed alone. Fork it to change its setup."))
             return
         title, key = _("What is different the second time"), f"change-one-{record.run.id}"
-        chosen = st.radio(title, offered, format_func=lambda variant: literal(_told(record, variant)), key=key)
+        chosen = st.radio(title, changes, format_func=lambda variant: literal(_told(record, variant)), key=key)
         stand_in = stand_in_choice(house, record.setup, key)
         if st.button(_("Run it again, and show both"), type="primary", key="do-change-one"):
             st.session_state.pop("play", None)
@@ -181,16 +181,13 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 show_beside(house, record.run.id, house.fork(record.run.id, setup, case=case))
 
 
-def _offered(procedure: Procedure, record: Record) -> list[Variant]:
+@st.cache_resource(scope="session", show_spinner=False)
+def _changes(_procedure: Procedure, _record: Record, run: str) -> list[Variant]:
     """Some of each kind: evidence, a member, a rule, knobs. Kept, as each draw of the page would try them all again."""
-    key = f"offered-{record.run.id}"
-    if key not in st.session_state:
-        variants = proposals(procedure, record.setup, record.case, record.run.seed)
-        by_kind = groupby(sorted(variants, key=lambda one: one.kind or ""), key=lambda one: one.kind)
-        kinds = [_varied(list(group)) for _, group in by_kind]
-        st.session_state[key] = [one for row in zip_longest(*kinds) for one in row if one][:MAX_CHANGES_OFFERED]
-    offered: list[Variant] = st.session_state[key]
-    return offered
+    variants = proposals(_procedure, _record.setup, _record.case, _record.run.seed)
+    by_kind = groupby(sorted(variants, key=lambda one: one.kind or ""), key=lambda one: one.kind)
+    kinds = [_varied(list(group)) for _, group in by_kind]
+    return [one for row in zip_longest(*kinds) for one in row if one][:MAX_CHANGES_OFFERED]
 
 
 def _varied(variants: list[Variant]) -> list[Variant]:

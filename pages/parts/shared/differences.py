@@ -162,15 +162,11 @@ def _shortly(lines: Sequence[str]) -> str:
     return name + (_("; and {changes} more", changes=len(lines) - 1) if len(lines) > 1 else "")
 
 
-def procedure_of(house: Courthouse, run: str, procedure: str) -> Procedure | None:
-    """Return a run's procedure, as it is about the run's case; None where it is not installed."""
-    known = house.procedures.get(procedure)
-    return _about_its_case(house, run, procedure) if known and known.choices_in else known
-
-
 @st.cache_resource(max_entries=2_000, show_spinner=False)
-def _about_its_case(_house: Courthouse, run: str, procedure: str) -> Procedure:
-    return _house.procedures[procedure].about(_house.store.case(_house.store.run(run)))
+def procedure_of(_house: Courthouse, run: str, procedure: str) -> Procedure | None:
+    """Return a run's procedure, as it is about the run's case; None where it is not installed."""
+    known = _house.procedures.get(procedure)
+    return known.about(_house.store.case(_house.store.run(run))) if known and known.choices_in else known
 
 
 def outcome_title(known: Procedure | None, outcome: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 import streamlit as st
 from pydantic.fields import FieldInfo
@@ -61,18 +61,18 @@ class SetupDraft:
         setup = courthouse().with_people(self.validated(), self.seed)
         return setup.complete(case, self.seed).model_dump(mode="json")
 
-    def start_from(self, preset: Preset) -> None:
+    def start_from(self, preset: Preset) -> NoReturn:
         """Defaults with a preset's changes; models and keys stay as chosen."""
         kept = {name: self.values[name] for name in ("model", "roles", "members", "budget")}
         self.values = merged({**self.kind().model_dump(mode="json"), **kept}, preset.changes)
         self.preset = preset.title
-        self.renew()
+        self.redraw()
 
     def load(self, shared: dict[str, Any]) -> None:
         self.values = {**self.kind().model_dump(mode="json"), **shared.get("setup", {})}
         self.seed = int(shared.get("seed", self.seed))
         self.preset = ""
-        self.renew()
+        self.version += 1
 
     def fork_of(self, run: str, setup: Setup, seed: int) -> None:
         if self.forked != run:
@@ -105,14 +105,16 @@ class SetupDraft:
     def can_undo(self) -> bool:
         return len(self.history) > 1 or self.frozen() != self.history[-1]
 
-    def undo(self) -> None:
+    def undo(self) -> NoReturn:
         if self.frozen() == self.history[-1] and len(self.history) > 1:
             self.history.pop()
         self.seed, self.values = json.loads(self.history[-1])
-        self.renew()
+        self.redraw()
 
-    def renew(self) -> None:
+    def redraw(self) -> NoReturn:
+        """Draw the page again, with new widgets that show what the draft holds now."""
         self.version += 1
+        st.rerun()
 
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}

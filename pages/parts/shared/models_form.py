@@ -175,8 +175,7 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
         return
     chosen, names = draft.values["members"], {member.id: translated(member.name) for member in members}
     if one_for_each_seat(list(names), chosen, base, draft.key("each"), connections):
-        draft.renew()
-        st.rerun()
+        draft.redraw()
     stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
     _models_table(chosen, names, draft.key("members"), connections, base, stated)
 

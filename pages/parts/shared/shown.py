@@ -140,6 +140,23 @@ def redrawn(wanted: Callable[[], bool], every_s: float | None) -> None:
     look()
 
 
+LIVE_S = 0.5
+
+
+def under_way(jobs: Mapping[str, Any], draw: Callable[[Any], object]) -> None:
+    """Draw each job, over and over for as long as one is running; the page is drawn again when the last has ended."""
+    busy = any(job.running for job in jobs.values())
+
+    @st.fragment(run_every=LIVE_S if busy else None)
+    def look() -> None:
+        for job in list(jobs.values()):
+            draw(job)
+        if busy and not any(job.running for job in jobs.values()):
+            st.rerun()
+
+    look()
+
+
 def page_of(total: int, size: int, key: str | None = None) -> int:
     """The page of a list that the reader chooses; the first where there is no other."""
     pages = max(1, (total - 1) // size + 1)
