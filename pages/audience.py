@@ -13,8 +13,7 @@ from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
 from pages.parts.shared.house import courthouse, heading, opens
-from pages.parts.shared.shown import STYLES, html_of, inert, redrawn
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import STYLES, html_of, inert, literal, redrawn
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4

@@ -16,9 +16,9 @@ from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.language import LANGUAGES, _, language, translated
 from courtroom.recordings import Recording
 from pages.parts.cases import case_form, case_view, upload
+from pages.parts.shared import shown
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import errors_shown, in_columns, offered, undo_bar, unreadable_rows, uploader
-from pages.parts.shared.words import declared, escaped, literal, many
+from pages.parts.shared.shown import errors_shown, escaped, in_columns, literal, many, offered, undo_bar
 
 PER_ROW = 3
 SAMPLES_A_KIND_AT_FIRST = 3
@@ -59,7 +59,7 @@ def welcome() -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="watch"):
         st.caption(_("Watch one that the offline model hears now:"), width="content")
         for kind, case in kinds.items():
-            key, title, about = f"watch-{kind}", declared(case.kind_title), literal(case.title)
+            key, title, about = f"watch-{kind}", translated(case.kind_title), literal(case.title)
             if st.button(title, key=key, type="tertiary", icon=":material/play_arrow:", help=about):
                 with errors_shown():
                     start(house.first_fitting(case.kind), house.library.case(case.id), play=True)
@@ -105,7 +105,7 @@ def ask() -> None:
         title = _("Answers to choose from, if any")
         typed = left.text_area(title, options, key="ask_options", height=80, placeholder=hint, help=about)
         title = _("Texts and pictures that go with it, if any")
-        files = uploader(right, title, key="ask_files", several=True)
+        files = shown.uploader(right, title, key="ask_files", several=True)
         panels = {one.title: one for one in house.fitting(Question.model_fields["kind"].default)}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             panel = panels[st.selectbox(_("Who deliberates"), list(panels), key="ask_panel", width=240)]
@@ -149,7 +149,7 @@ def library() -> None:
     ask()
     add()
     welcome()
-    unreadable_rows(house.library.unreadable())
+    shown.unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
     fields = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     text = fields[0].text_input(_("Search"), key="search", placeholder=_("kettle, refund, camera ...")).casefold()
@@ -168,7 +168,7 @@ def library() -> None:
         "Your own": lambda c: not c.bundled,
     }
     kind = fields[3].selectbox(_("Show"), list(tests), format_func=translated)
-    shown = [
+    fitting = [
         case
         for case in cases
         if text in f"{case.title} {' '.join(case.brief)} {case.id}".casefold()
@@ -176,9 +176,9 @@ def library() -> None:
         and wanted in ("All", case.language)
         and tests[kind](case)
     ]
-    if not shown:
+    if not fitting:
         st.info(_("No case fits these filters. Loosen them, or upload a case of your own."))
-    for column, case in in_columns(shown, PER_ROW):
+    for column, case in in_columns(fitting, PER_ROW):
         with column, st.container(border=True):
             if case.picture and case.picture.sha256:
                 alt = case.picture.description or case.picture.id

@@ -15,11 +15,11 @@ from courtroom.evaluation.turnout import turnout
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.language import N_, _, translated
 from pages.parts.shared import differences as beside
+from pages.parts.shared import shown
 from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, choice_words, label_chosen
 from pages.parts.shared.controls import status_badge
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import inert, one_of, redrawn, rows_chosen, table, theme
-from pages.parts.shared.words import declared, field_in_words, literal, placed, spent_in_words
+from pages.parts.shared.shown import field_in_words, inert, literal, one_of, placed, rows_chosen, table, theme
 
 LIVE_S = 1.5
 MAX_BALLOTS_DRAWN = 12
@@ -101,7 +101,7 @@ def run_card(procedure: Procedure, record: Record) -> None:
             inert(run.verdict.note, small=True, faint=True)
     if told := turnout(record):
         st.caption(f":material/person_off: {' '.join(literal(translated(line)) for line in told)}")
-    st.caption(spent_in_words(record))
+    st.caption(shown.spent_in_words(record))
     if st.button(_("Open"), key=f"open-{run.id}", icon=":material/gavel:"):
         open_run(run.id)
 
@@ -303,7 +303,7 @@ def inputs() -> None:
         st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
         endings = {procedure.ending.title for procedure in procedures}
-        st.markdown(f"**{declared(endings.pop() if len(endings) == 1 else 'Outcome')}**")
+        st.markdown(f"**{translated(endings.pop() if len(endings) == 1 else 'Outcome')}**")
         # A text that stands within another one is not told twice.
         whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
         known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
@@ -323,7 +323,7 @@ def families() -> None:
 
 # A run that is not done may come a step further, also by somebody else's doing.
 goes_on = any(record.run.status != "done" for record in records)
-redrawn(lambda: standing(house.record(one.run.id) for one in records) != drawn, LIVE_S if goes_on else None)
+shown.redrawn(lambda: standing(house.record(one.run.id) for one in records) != drawn, LIVE_S if goes_on else None)
 for column, record, procedure in zip(st.columns(len(records), border=True), records, procedures, strict=True):
     with column:
         run_card(procedure, record)

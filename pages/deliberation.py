@@ -18,8 +18,7 @@ from pages.parts.live.questions_view import marks_view
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import bell_view, controls, standing
 from pages.parts.shared.house import courthouse, heading
-from pages.parts.shared.shown import STYLES
-from pages.parts.shared.words import declared, literal, spent_in_words
+from pages.parts.shared.shown import STYLES, literal, spent_in_words
 
 SHARED_BY_SESSIONS_S = 0.2
 LOOK_AT_A_STANDING_RUN_S = 3.0
@@ -135,7 +134,7 @@ if record.run.verdict:
     for sentence in filter(None, (house.experiments.repeats.sentence(run), votes_worth(house, run))):
         st.caption(literal(sentence))
     text = _("Run it again with one thing changed at a time.")
-    if st.button(declared(procedure.ending.what_if), icon=":material/alt_route:", help=text):
+    if st.button(translated(procedure.ending.what_if), icon=":material/alt_route:", help=text):
         st.session_state["what-if-run"] = run
         st.session_state.pop("what-if", None)
         st.switch_page("pages/what_if.py", query_params={"base": run})

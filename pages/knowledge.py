@@ -24,7 +24,7 @@ from pages.parts.shared import shown
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.models_form import embedding_choice, start_with_models
-from pages.parts.shared.words import count, literal, moment
+from pages.parts.shared.shown import count, literal, moment
 
 SHOWN = "imported-into"
 """Kind and base of the last import, in the session: its base is shown as soon as something is in it."""

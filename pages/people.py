@@ -11,8 +11,7 @@ from courtroom.language import N_, _, translated
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from pages.parts.shared.house import courthouse, in_words
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import inert, page_of, table
-from pages.parts.shared.words import literal, moment
+from pages.parts.shared.shown import inert, literal, moment, page_of, table
 
 WIDTHS = (3, 2, 2, 2, 1)
 PAGE = 100

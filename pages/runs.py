@@ -26,7 +26,7 @@ from pages.parts.shared.controls import STATUS
 from pages.parts.shared.differences import fork_name, outcome_title, procedure_of
 from pages.parts.shared.house import courthouse, open_run, your_name
 from pages.parts.shared.share_view import download
-from pages.parts.shared.words import literal, many, moment
+from pages.parts.shared.shown import literal, many, moment
 
 MAX_FOUND = 50
 MIN_BYTES_SEARCHED = 3

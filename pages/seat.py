@@ -12,8 +12,7 @@ from courtroom.language import _
 from pages.parts.cases import medium_view
 from pages.parts.shared.blocks_view import answer_fields, unfit
 from pages.parts.shared.house import courthouse, opens
-from pages.parts.shared.shown import inert, redrawn
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import inert, literal, redrawn
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"

@@ -12,8 +12,7 @@ from pages.parts import setup as parts
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SHARE, SetupDraft
 from pages.parts.shared.models_form import embedding_notes, stand_in_choice, typed_keys
-from pages.parts.shared.shown import errors_shown, one_of, runs_here
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import errors_shown, literal, one_of, runs_here
 
 house = courthouse()
 

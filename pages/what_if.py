@@ -29,8 +29,7 @@ from pages.parts.shared.differences import outcome_title, procedure_of, run_labe
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import stand_in_choice
-from pages.parts.shared.shown import errors_shown, heads, in_columns, offered, table, theme
-from pages.parts.shared.words import declared, escaped, literal, many
+from pages.parts.shared.shown import errors_shown, escaped, heads, in_columns, literal, many, offered, table, theme
 
 PER_ROW = 3
 SEEDS_OF_A_MIRROR = 12
@@ -59,7 +58,7 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
         st.warning(literal(told), icon=":material/person:")
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     asked = (house.procedures[base.run.procedure].ending.what_if, *WAYS[1:])
-    titles = dict(zip(WAYS, map(declared, asked), strict=True))
+    titles = dict(zip(WAYS, map(translated, asked), strict=True))
     way = left.segmented_control(_("How"), WAYS, default=WAYS[0], key="what-if-way", format_func=titles.__getitem__)
     way = way or WAYS[0]
     at_first, key = (SEEDS_OF_A_MIRROR, "mirror-seeds") if way == WAYS[2] else (1, "what-if-seeds")
@@ -156,7 +155,7 @@ def _chosen(procedure: Procedure, base: Record) -> variation.Axis:
     title, key = _("Leave out in turn"), f"what-if-drop-{base.run.id}"
     axes = [offered[one] for one in st.multiselect(title, list(offered), key=key, format_func=translated)]
     fields, key = varied(procedure), f"what-if-vary-{base.run.id}"
-    titles = {path: declared(path_in_words(procedure.setup, path)) for path in fields}
+    titles = {path: translated(path_in_words(procedure.setup, path)) for path in fields}
     for path in st.multiselect(_("Vary"), list(titles), format_func=titles.__getitem__, key=key):
         if given := knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path):
             axes.append(variation.values(procedure.setup, path, given))

@@ -29,8 +29,7 @@ from courtroom.text.encoding import ENCODINGS
 from courtroom.text.languages import language_of
 from pages.parts.shared.models_form import model_picker, typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import errors_shown, html_of, in_columns, inert, one_of, theme, uploader
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import errors_shown, html_of, in_columns, inert, literal, one_of, theme, uploader
 
 
 def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
@@ -378,7 +377,7 @@ def _field(place: Any, draft: Draft, name: str) -> Any:
         offered = [*dict.fromkeys((*options, *([value] if value is not None else [])))]
         index = offered.index(value) if value is not None else None
         titled = {one: VALUE_TITLES.get(one, one) for one in offered}
-        return place.selectbox(**drawn, options=offered, index=index, format_func=lambda one: declared(titled[one]))
+        return place.selectbox(**drawn, options=offered, index=index, format_func=lambda one: translated(titled[one]))
     if inner in (int, float):
         return place.number_input(**drawn, value=value, min_value=inner(0))
     if inner is datetime:

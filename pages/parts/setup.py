@@ -28,11 +28,11 @@ from courtroom.panel.follow_graph import FollowGraph, influence
 from courtroom.panel.personas import Persona, checked, is_pool, read_panel, write_csv, write_yaml
 from courtroom.text.files import json_of
 from pages.parts.cases import encoding_choice
+from pages.parts.shared import shown
 from pages.parts.shared.differences import change_in_line, told, worded
 from pages.parts.shared.knobs import EDITED, SetupDraft, knob, knobs
 from pages.parts.shared.models_form import embedding_choice, keys_form, models_form
-from pages.parts.shared.shown import do, errors_shown, heads, offered, table, theme, undo_bar, uploader
-from pages.parts.shared.words import count, declared, literal, many, money
+from pages.parts.shared.shown import count, do, errors_shown, heads, literal, many, money, offered, table, theme
 
 MAX_CHANGES_SHOWN = 12
 Planned = Sequence[Intervention] | None
@@ -201,7 +201,7 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
         text = json.dumps(shared, ensure_ascii=False, indent=1)
         name, icon = f"{procedure.name}-setup.json", ":material/download:"
         st.download_button(_("Download JSON"), text, name, "application/json", icon=icon)
-        file = uploader(st, _("Load a setup from JSON"), ["json"], key="setup-file")
+        file = shown.uploader(st, _("Load a setup from JSON"), ["json"], key="setup-file")
         if file and st.button(_("Load this file")):
             _load(house, draft, file.getvalue(), procedure)
         link = "?" + urlencode({"setup": json.dumps(shared, ensure_ascii=False, separators=(",", ":"))})
@@ -342,7 +342,7 @@ def _change(house: Courthouse, chosen: str) -> None:
 def _import(house: Courthouse, draft: SetupDraft) -> None:
     st.caption(_("A CSV or YAML file with a person in each row. Export this jury to see the form."))
     with st.form("panel-import", border=False, clear_on_submit=True):
-        file = uploader(st, _("File"), ["csv", "yaml", "yml"], key="panel-file")
+        file = shown.uploader(st, _("File"), ["csv", "yaml", "yml"], key="panel-file")
         name = st.text_input(_("Save as a panel named"), placeholder=_("the file's name"), max_chars=80)
         title, hint = _("Columns, where they have other names"), "age = AGEP\nweight = PWGTP"
         columns = st.text_area(title, placeholder=hint, help=_(COLUMNS))
@@ -395,7 +395,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
                 st.download_button(_("CSV, for a spreadsheet"), write_csv(persons), "panel.csv", "text/csv")
                 st.download_button(_("YAML"), write_yaml(persons), "panel.yaml", "application/yaml")
         if deleted := st.session_state.get(DELETED):
-            with undo_bar(DELETED, lambda panel: house.panels.save(*panel)):
+            with shown.undo_bar(DELETED, lambda panel: house.panels.save(*panel)):
                 st.markdown(_("The panel “{deleted}” is deleted.", deleted=literal(deleted[0])), width="content")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             others = st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed."))
@@ -425,8 +425,8 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     if empty := draft.drawn.get(Widget.EMPTY_SEATS):
         field = draft.kind.model_fields[empty]
         seats = {number: f"{number} {person['name']}" for number, person in enumerate(jury, start=1)}
-        left, title = [seat for seat in draft.values[empty] if seat in seats], declared(field.title or "")
-        hint, key = declared(field.description or "") or None, draft.key(f"empty-{len(jury)}")
+        left, title = [seat for seat in draft.values[empty] if seat in seats], translated(field.title or "")
+        hint, key = translated(field.description or "") or None, draft.key(f"empty-{len(jury)}")
         seated = st.multiselect(title, list(seats), left, format_func=seats.__getitem__, key=key, help=hint)
         draft.values[empty] = seated
 

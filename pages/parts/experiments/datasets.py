@@ -21,9 +21,9 @@ from courtroom.figures.experiment import draw_rows
 from courtroom.language import N_, _, translated
 from pages.parts.cases import MARKS, encoding_choice
 from pages.parts.experiments.list import sample_buttons
+from pages.parts.shared import shown
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import do, errors_shown, inert, offered, one_of, table, theme, under_way, uploader
-from pages.parts.shared.words import literal, many
+from pages.parts.shared.shown import do, errors_shown, inert, literal, many, offered, one_of, table, theme, uploader
 
 
 def kept_file(name: str, content: bytes) -> Path:
@@ -78,7 +78,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
 @offered
 def imports_under_way(house: Courthouse) -> None:
     """How far imports are, what has come of them, what they ask, and those that were interrupted."""
-    under_way(house.dataset_imports.under_way, partial(_told, house))
+    shown.under_way(house.dataset_imports.under_way, partial(_told, house))
     running = {state.order.model_dump_json() for state in house.dataset_imports.under_way.values() if state.running}
     for job in house.datasets.pending():
         if not job.order or job.order in running:

@@ -26,8 +26,7 @@ from pages.parts.experiments.list import open_experiment, sample_buttons
 from pages.parts.experiments.mirror import mirror_form
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
-from pages.parts.shared.shown import errors_shown, table, uploader
-from pages.parts.shared.words import count, declared, duration, literal, many, money
+from pages.parts.shared.shown import count, duration, errors_shown, literal, many, money, table, uploader
 
 AS_WRITTEN = ""
 
@@ -151,7 +150,7 @@ def _varied(house: Courthouse, procedures: list[str], left: Any, right: Any) -> 
         for path, field in _paths(house, name).items():
             fields.setdefault(path, (name, field))
     about = _("Each arm is run with each value of this setting.")
-    titles = {"": _("none"), **{path: declared(field.title or path) for path, (_procedure, field) in fields.items()}}
+    titles = {"": _("none"), **{path: translated(field.title or path) for path, (_procedure, field) in fields.items()}}
     key, words = "experiment-vary", titles.__getitem__
     path = left.selectbox(_("Vary one setting"), list(titles), key=key, format_func=words, help=about)
     if not path:

@@ -9,10 +9,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
-from courtroom.language import _
+from courtroom.language import _, translated
 from pages.parts.shared import shown
-from pages.parts.shared.shown import offered
-from pages.parts.shared.words import declared, literal, many, moment
+from pages.parts.shared.shown import literal, many, moment, offered
 
 
 @offered
@@ -56,7 +55,7 @@ def recipe_list(house: Courthouse) -> None:
                         else:
                             st.badge(_("Needs a dataset"), icon=":material/dataset:", color="orange")
                         st.button(_("Use"), key=f"recipe-{one.name}", on_click=use, args=(house, one))
-                st.caption(declared(" ".join(one.remarks)))  # its marks are of ours
+                st.caption(translated(" ".join(one.remarks)))  # its marks are of ours
                 if not is_ready:
                     text = _("**{missing}** Or use it with other cases of the same kind.", missing=literal(missing))
                     st.caption(text, help=literal(HOW))
@@ -124,7 +123,7 @@ def _welcome(house: Courthouse) -> None:
         with st.container(border=True):
             st.subheader(literal(first.experiment.title))
             for remark in first.remarks:
-                st.markdown(declared(remark))
+                st.markdown(translated(remark))
             at, icon = (house, first), ":material/science:"
             st.button(_("Set it up"), key="experiment-first", type="primary", icon=icon, on_click=use, args=at)
     st.markdown(_("Or begin in another way:"))
@@ -135,4 +134,4 @@ def _welcome(house: Courthouse) -> None:
             ("New", "Choose cases and arms", ":material/tune:"),
         ):
             key, to = f"experiment-to-{part}", {"experiments-part": part}
-            st.button(declared(title), key=key, icon=icon, on_click=st.session_state.update, args=(to,))
+            st.button(translated(title), key=key, icon=icon, on_click=st.session_state.update, args=(to,))

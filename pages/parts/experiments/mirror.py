@@ -17,8 +17,7 @@ from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.questions.mirror import KINDS, USUAL, Change, Mirrored, texts
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.models_form import model_picker, typed_keys
-from pages.parts.shared.shown import errors_shown, in_columns, table, theme
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import errors_shown, in_columns, literal, table, theme
 
 AT_FIRST = ("order", "gender", "nationality")
 ASKED = {"gender": "woman, man", "words": "A>B; C>D", "rewriting": "Her name is Ngozi Okafor."}

@@ -34,8 +34,7 @@ from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import do, in_language, one_of, table, theme
-from pages.parts.shared.words import count, duration, literal, many, money
+from pages.parts.shared.shown import count, do, duration, in_language, literal, many, money, one_of, table, theme
 
 MAX_AUDITED_RUNS = 50
 

@@ -16,8 +16,7 @@ from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
 from courtroom.room.player import static
 from pages.parts.shared.house import courthouse, server_address, show_beside
-from pages.parts.shared.shown import errors_shown, html_of, inert, offered
-from pages.parts.shared.words import literal, many, money
+from pages.parts.shared.shown import errors_shown, html_of, inert, literal, many, money, offered
 
 phone_component = st.components.v2.component("courtroom_phone", js=static("in_phone.js"))
 

@@ -18,7 +18,7 @@ from courtroom.declarations.knobs import Widget, fields_drawn
 from courtroom.engine import interventions as acts
 from courtroom.engine.asked_court import NO_MORE, ToCourt, replies, waiting
 from courtroom.engine.intervene import answer_of, why_not_undo
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.models.schema import schema_of
 from courtroom.sharing import may_change
 from pages.parts.live.audience_view import HERE_ONLY, OWN_ADDRESS
@@ -26,8 +26,7 @@ from pages.parts.setup import changes_from, draw_section
 from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import server_address, your_name
 from pages.parts.shared.knobs import SetupDraft
-from pages.parts.shared.shown import do, errors_shown, offered, one_of
-from pages.parts.shared.words import declared, literal, moment, placed
+from pages.parts.shared.shown import do, errors_shown, literal, moment, offered, one_of, placed
 
 Do = Callable[..., None]
 """Does actions, in their order."""
@@ -60,7 +59,7 @@ def _reply(run: str, questions: ToCourt, do: Do) -> None:
         text = st.text_area(_("The court's reply"), placeholder=_("Told to everybody from the next round on."))
         with st.container(horizontal=True):
             replied = st.form_submit_button(_("Reply"), type="primary") and text.strip()
-            has_no_more = st.form_submit_button(declared(NO_MORE))
+            has_no_more = st.form_submit_button(translated(NO_MORE))
         if chosen and (replied or has_no_more):
             do(acts.ReplyToQuestions(questions=tuple(chosen), text=NO_MORE if has_no_more else text))
 

@@ -17,8 +17,7 @@ from courtroom.language import N_, _, translated
 from courtroom.models.beside import REST
 from pages.parts.live.questions_view import audit_view, check_view, interview_view
 from pages.parts.shared.blocks_view import block_view, choice_html, reliability_view
-from pages.parts.shared.shown import html_of, one_of, theme
-from pages.parts.shared.words import escaped, literal, many
+from pages.parts.shared.shown import escaped, html_of, literal, many, one_of, theme
 
 GRAPH_HEIGHT_PX = 560
 ROLES = (

@@ -21,8 +21,7 @@ from courtroom.questions.interview import LONGEST, last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
-from pages.parts.shared.shown import errors_shown, html_of, inert, table
-from pages.parts.shared.words import count, literal, many, moment, money, placed
+from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:

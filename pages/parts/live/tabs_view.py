@@ -21,10 +21,10 @@ from courtroom.room.player import static, words
 from pages.parts.cases import medium_view
 from pages.parts.live.moved_view import moved_view
 from pages.parts.live.questions_view import ask_all_view, audit_view, interview_view, marks_view
+from pages.parts.shared import shown
 from pages.parts.shared.blocks_view import answer_view, blocks_view, choice_html, choice_words
 from pages.parts.shared.differences import family_view
-from pages.parts.shared.shown import inert, one_of, plainly, rows_chosen, table, theme
-from pages.parts.shared.words import declared, duration, escaped, literal, many, money, placed
+from pages.parts.shared.shown import duration, escaped, inert, literal, many, money, one_of, plainly, table, theme
 
 component, USED = st.components.v2.component, ("dom.js", "flow.js")
 vote_bars, member_cards = (
@@ -96,7 +96,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
     with st.container(border=True):
         left, middle, right = st.columns([2, 2, 5], gap="large")
         with left:
-            st.caption(declared(procedure.ending.title))
+            st.caption(translated(procedure.ending.title))
             if verdict.outcome in {choice.name for choice in procedure.choices}:
                 st.html(choice_html(procedure, verdict.outcome, "2rem"))
             else:
@@ -118,10 +118,10 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 st.html(f'<div style="line-height:3rem">{text}</div>')
                 st.caption(_("The same side won.") if same else _("The other side won."))
             elif real_outcome := record.case.real_outcome():
-                st.caption(declared(procedure.ending.real))
+                st.caption(translated(procedure.ending.real))
                 inert(real_outcome)
         with right if len(verdict.summary) < LONG_GROUNDS_CHARACTERS else st.container():
-            st.caption(declared(procedure.ending.grounds))
+            st.caption(translated(procedure.ending.grounds))
             inert(verdict.summary)
 
 
@@ -195,7 +195,7 @@ def _tab(house: Courthouse, procedure: Procedure, run: str, tab: str) -> None:
             family_view(house, run)
         else:
             view = next(view for view in procedure.views if view.title == tab)
-            st.caption(declared(view.help))
+            st.caption(translated(view.help))
             blocks_view(view.blocks(record), procedure, key=f"{run}-{view.name}")
 
 
@@ -237,7 +237,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
         N_("latency"): [duration(call.latency_s) for call in calls],
         N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
     }
-    if rows := rows_chosen(shown_calls, "calls", height=320):
+    if rows := shown.rows_chosen(shown_calls, "calls", height=320):
         _whole(house, record, calls[rows[0]])
     else:
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
@@ -249,7 +249,7 @@ def _who(call: Called) -> str:
 
 
 def _whole(house: Courthouse, record: Record, call: Called) -> None:
-    st.subheader(literal(placed(record, call)))
+    st.subheader(literal(shown.placed(record, call)))
     marks_view(house, record.run.id, call.path)
     if call.error:
         st.warning(literal(call.error))

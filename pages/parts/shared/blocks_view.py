@@ -15,8 +15,7 @@ from courtroom.figures.graph import draw_graph, draw_reliability
 from courtroom.figures.layout import tone
 from courtroom.language import N_, _, translated
 from courtroom.text.words import changes
-from pages.parts.shared.shown import html_of, inert, one_of, table, theme
-from pages.parts.shared.words import escaped, literal
+from pages.parts.shared.shown import escaped, html_of, inert, literal, one_of, table, theme
 
 
 def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:

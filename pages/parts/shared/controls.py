@@ -23,8 +23,7 @@ from pages.parts.shared.house import show_beside
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
-from pages.parts.shared.shown import do, errors_shown, offered
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import do, errors_shown, literal, offered
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -153,7 +152,7 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
         download(house, label, written, name, of, icon=f":material/{icon}:", help=about)
     for own in procedure.exports:
         content = partial(own.write, record, house.answers)
-        download(house, declared(own.title), content, f"{run}-{own.file}", of, icon=":material/dataset:")
+        download(house, translated(own.title), content, f"{run}-{own.file}", of, icon=":material/dataset:")
 
 
 MAX_CHANGES_OFFERED = 6

@@ -18,8 +18,7 @@ from courtroom.language import _, language, translated
 from courtroom.text.words import changes, short
 from pages.parts.shared.blocks_view import SHORT, diff_html
 from pages.parts.shared.house import open_run
-from pages.parts.shared.shown import STYLES, rows_chosen
-from pages.parts.shared.words import escaped, field_in_words, moment
+from pages.parts.shared.shown import STYLES, escaped, field_in_words, moment, rows_chosen
 
 LETTERS = "ABCD"
 """What runs are called where they stand next to each other."""

@@ -18,8 +18,7 @@ from courtroom.room.player import static
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
-from pages.parts.shared.shown import STYLES, inert, theme
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import STYLES, inert, literal, theme
 
 CHOSEN = "lang"
 """The choice, in the session and in the address, so that a link keeps it."""

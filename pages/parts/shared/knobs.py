@@ -17,7 +17,7 @@ from courtroom.declarations.setup import Budget, Setup, changed_values
 from courtroom.experiments.what_if import LEFT_AS_THEY_ARE
 from courtroom.language import _, listed, translated
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import literal
 
 EDITED = {facts.Widget.PERSONAS: "Jury", facts.Widget.GRAPH: "Follow-graph", facts.Widget.RULES: "Rules"}
 SHARE = "Save and share"
@@ -132,10 +132,10 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         first = {name: field for name, field in mine.items() if facts.comes_first(field)} or mine
         if not mine and group is not facts.Group.COST:
             continue
-        st.subheader(declared(group.value))
+        st.subheader(translated(group.value))
         for name in (name for name in first if name in offered):
             chosen = [one for one in draft.values[name] if one in offered[name]]
-            title, choices = declared(fields[name].title or name), offered[name]
+            title, choices = translated(fields[name].title or name), offered[name]
             looks: dict[str, Any] = {"key": draft.key(name), "help": _about(fields[name])}
             looks["placeholder"] = _("the first one")
             draft.values[name] = st.multiselect(title, list(choices), chosen, choices.__getitem__, **looks)
@@ -144,13 +144,13 @@ def knobs(draft: SetupDraft, case: Case) -> None:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
             titles = listed(field.title or name for name, field in more.items())
             opened = st.session_state.setdefault(draft.key(f"more-{group}"), changed)  # it stays so while one works
-            with st.expander(_("More: {titles}", titles=declared(titles)), expanded=opened):
+            with st.expander(_("More: {titles}", titles=translated(titles)), expanded=opened):
                 _grid(more, draft.values, draft, "")
         if group is facts.Group.COST:
             st.caption(_("Budget: the run pauses when one of these is used up; it can be raised and continued."))
             _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
     for name, field in ((name, field) for name, field in fields.items() if facts.is_group(field)):
-        title = declared(field.title or name)
+        title = translated(field.title or name)
         parts: dict[str, FieldInfo] = field.annotation.model_fields  # type: ignore[union-attr]
         if facts.group_of(field) is facts.Group.TALK:
             place = st.container()
@@ -163,7 +163,7 @@ def knobs(draft: SetupDraft, case: Case) -> None:
 
 
 def _about(field: FieldInfo) -> str | None:
-    return declared(field.description or "") or None
+    return translated(field.description or "") or None
 
 
 def _default(field: FieldInfo) -> Any:
@@ -185,7 +185,7 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
 def _base(field: FieldInfo, value: str, key: str) -> str:
     """One of the knowledge bases that are there; the one that is set stays, also where it is not there."""
     options = list(dict.fromkeys((*courthouse().knowledge.bases(), value)))
-    title, place = declared(field.title or ""), options.index(value)
+    title, place = translated(field.title or ""), options.index(value)
     return str(st.selectbox(title, options, place, key=key, help=_about(field), format_func=translated))
 
 
@@ -194,7 +194,7 @@ LINE_CHARACTERS = 1_000
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
-    title, help_text = declared(field.title or ""), _about(field)
+    title, help_text = translated(field.title or ""), _about(field)
     kind, optional = facts.plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
@@ -226,7 +226,7 @@ def budget_fields(now: Budget, key: str) -> Budget:
     for column, (name, field) in zip(st.columns(3), Budget.model_fields.items(), strict=True):
         zero, limit = (0.0 if name == "money" else 0), getattr(now, name)
         shown: dict[str, Any] = {"key": f"{key}-{name}", "placeholder": _("no limit"), "help": _("0 is no limit.")}
-        limits[name] = column.number_input(declared(field.title or name), zero, None, limit, **shown) or None
+        limits[name] = column.number_input(translated(field.title or name), zero, None, limit, **shown) or None
     return Budget.model_validate(limits)
 
 

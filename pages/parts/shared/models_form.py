@@ -23,8 +23,7 @@ from courtroom.models.route import Connections
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
-from pages.parts.shared.shown import errors_shown, heads
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import errors_shown, heads, literal
 
 FRESH_S = 60
 ALWAYS = {OFFLINE: Offer(id=OFFLINE, prompt_price=0.0, completion_price=0.0), PERSON: Offer(id=PERSON)}
@@ -49,7 +48,7 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     offered = reachable(connections)
     now = offer_label(Offer(id=values["id"], connection=values.get("connection", "")))
     options = [*offered, *([now] if now not in offered else [])]
-    about = declared(ModelSpec.model_fields["id"].description or "")
+    about = translated(ModelSpec.model_fields["id"].description or "")
     name = _one_of_all(_("Model"), options, f"{key}-id", options.index(now), about)
     offer = offered.get(name) or Offer(id=name.strip(), connection=values.get("connection", ""))
     if offer.facts() and offer.id not in ABOUT:
@@ -64,7 +63,7 @@ def _one_of_all(label: str, options: list[str], key: str, place: int = 0, about:
         return f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
 
     looks: dict[str, Any] = {"help": about, "format_func": titled, "accept_new_options": True}
-    return str(st.selectbox(declared(label), options, place, key=key, **looks) or OFFLINE)
+    return str(st.selectbox(translated(label), options, place, key=key, **looks) or OFFLINE)
 
 
 @contextmanager
@@ -165,7 +164,7 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
     st.subheader(_("The run's model"))
     base = draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
     st.subheader(_("By role"), help=_("Empty: the run's model, or nobody where a role needs a model of its own."))
-    roles = {role.name: declared(role.title) for role in procedure.roles}
+    roles = {role.name: translated(role.title) for role in procedure.roles}
     _models_table(draft.values["roles"], roles, draft.key("roles"), connections, base)
     st.subheader(_("By member"), help=_("A heterogeneous jury: give some members a model of their own."))
     try:
@@ -197,7 +196,7 @@ def _models_table(
     columns = {
         "model": text(_("model"), help=_("Empty: by role, else the run's model.")),
         "connection": st.column_config.SelectboxColumn(options=["", *connections], help=own_server),
-        "otherwise": text(declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")),
+        "otherwise": text(translated(OTHERWISE.title or ""), help=translated(OTHERWISE.description or "")),
         "point of view": text(_("point of view"), width="large", help=seen_first),
     }
     config, fixed = heads(table, columns), ["member", "name"]
@@ -259,7 +258,7 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
             now = values.pop("connection", "")
             titles = {name: name or _(OWN) for name in ("", *connections, now)}
             title, at, of = _("Connection"), list(titles).index(now), f"{key}-connection-{values['id']}"
-            about = declared(fields["connection"].description or "")
+            about = translated(fields["connection"].description or "")
             there = st.selectbox(title, list(titles), at, key=of, format_func=titles.__getitem__, help=about)
             values |= {"connection": there} if there else {}
     with columns[1]:
@@ -273,7 +272,7 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
                 for name in part:
                     values[name] = knob(fields[name], values.get(name, fields[name].default), f"{key}-{name}")
         given = json.dumps(values["extra"]) if values["extra"] else ""
-        about = declared(fields["extra"].description or "")
+        about = translated(fields["extra"].description or "")
         title, hint = _("Further parameters (JSON)"), '{"reasoning_effort": "low"}'
         text = st.text_input(title, given, key=f"{key}-extra", help=about, placeholder=hint)
         try:

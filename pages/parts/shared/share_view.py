@@ -11,12 +11,11 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 
 from courtroom.access import Resource, Visibility, acting_account
 from courtroom.courthouse import Courthouse
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
 from pages.parts.shared.house import server_address
 from pages.parts.shared.protocol import Download, still
-from pages.parts.shared.shown import errors_shown
-from pages.parts.shared.words import declared, moment
+from pages.parts.shared.shown import errors_shown, moment
 
 Content = str | bytes
 Made = Content | Callable[[], Content]
@@ -49,7 +48,7 @@ def download(house: Courthouse, label: str, content: Made, name: str, of: Resour
     wanted = content if person is None and not callable(content) else Download(given, allowed)
     looks = {"icon": ":material/download:", **looks}
     # To draw the page again would end the offer while the file is being made.
-    st.download_button(declared(label), wanted, name, mime, on_click="ignore", **looks)
+    st.download_button(translated(label), wanted, name, mime, on_click="ignore", **looks)
 
 
 MADE = "link_made"
