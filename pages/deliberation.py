@@ -75,8 +75,7 @@ def busy(now: Record) -> bool:
 
 
 def news(now: Record) -> tuple[object, ...]:
-    answers = 0 if votes else len(now.calls)
-    return len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), answers
+    return len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), 0 if votes else len(now.calls)
 
 
 @st.fragment
@@ -101,8 +100,7 @@ def live() -> None:
     shown = room.pulse_view(house, now, procedure, drawn)
     if not shown or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
-    asked = {call.model for call in house.runner.open_calls(now.run.id).values()}
-    for model in sorted(asked & house.pool.loading):
+    for model in sorted({call.model for call in house.runner.open_calls(now.run.id).values()} & house.pool.loading):
         text = _("{model} is still loading on its server, and is waited for.", model=literal(model))
         st.caption(f":material/hourglass_top: {text}")
     if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:

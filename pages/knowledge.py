@@ -137,8 +137,8 @@ def collection_view(house: Courthouse, name: str) -> None:
         below, above = _("Nothing is here yet. Import a file below."), _("Nothing is here yet. Import a file above.")
         st.info(below if name == "precedents" else above, icon=":material/auto_stories:")
         return
-    page = shown.page_of(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
-    records, damaged = collection.page((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE)
+    first = shown.first_of_page(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
+    records, damaged = collection.page(first, RECORDS_A_PAGE)
     shown.unreadable_rows(damaged)
     for record in records:
         record_view(house, record, base)
@@ -372,8 +372,8 @@ def lessons_view(house: Courthouse) -> None:
     titles = {phase: translated(title) for phase, title in PHASES.items()}
     phases = st.multiselect(_("Show"), list(titles), format_func=titles.__getitem__, placeholder=_("all steps"))
     fitting = [taught for taught in reversed(lessons) if not phases or taught.phase in phases]
-    page = shown.page_of(len(fitting), LESSONS_A_PAGE)
-    for taught in fitting[(page - 1) * LESSONS_A_PAGE : page * LESSONS_A_PAGE]:
+    first = shown.first_of_page(len(fitting), LESSONS_A_PAGE)
+    for taught in fitting[first : first + LESSONS_A_PAGE]:
         what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")
         told = f"{what} · {literal(taught.why)} · {moment(taught.at)}" + (_(" · undone") if taught.undone else "")
         with st.expander(f"**{translated(PHASES[taught.phase])}** · {told}"):

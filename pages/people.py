@@ -11,7 +11,7 @@ from courtroom.language import N_, _, translated
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from pages.parts.shared.house import courthouse, in_words
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import inert, literal, moment, page_of, table
+from pages.parts.shared.shown import first_of_page, inert, literal, moment, table
 
 WIDTHS = (3, 2, 2, 2, 1)
 PAGE = 100
@@ -93,9 +93,9 @@ if not (total := log.count(wanted)):
     st.info(_("Nobody has done anything that fits."), icon=":material/filter_alt_off:")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    page = page_of(total, PAGE)
+    first_line = first_of_page(total, PAGE)
     download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
-lines = log.page(wanted, (page - 1) * PAGE, PAGE)
+lines = log.page(wanted, first_line, PAGE)
 columns = {
     N_("when"): [moment(one.at) for one in lines],
     N_("who"): [one.name or one.account for one in lines],

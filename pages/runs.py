@@ -202,8 +202,7 @@ def listing() -> None:
             told = _("No run that fits has these words in its case, outcome or id. Where they were said stands above.")
         st.info(told, icon=":material/filter_alt_off:")
         return
-    page = shown.page_of(total, PAGE, "runs-page")
-    found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
+    found = listed.page(wanted, shown.first_of_page(total, PAGE, "runs-page"), PAGE, order)
     shown.unreadable_rows([line for line in found if isinstance(line, Unreadable)])
     lines = [line for line in found if not isinstance(line, Unreadable)]
     runs = [line for line in lines if isinstance(line, Run)]

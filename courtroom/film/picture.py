@@ -86,7 +86,6 @@ class Painter:
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
-        self.notice = scene.notice
         self.size = SIZES[shape]
         self._sides = {side.name: side for side in scene.sides}
         self._seats = [seat for seat in scene.seats if seat.place]
@@ -104,10 +103,9 @@ class Painter:
             now = standing(self.scene, shot.moment - before)
             wide = self.shape == "wide"
             self._header(now, (36, 22, across - 36, 92) if wide else (28, 40, across - 28, 170))
-            room: Box = (30, 104, across - 30, 548) if wide else (14, 200, across - 14, 860)
-            self._room(now, shot, room)
+            self._room(now, shot, (30, 104, across - 30, 548) if wide else (14, 200, across - 14, 860))
             self._caption(shot, (60, 560, across - 60, 676) if wide else (36, 890, across - 36, 1210))
-        self._text(self.notice, (across / 2, down - 21), 15, self._soft, anchor="mm", width=across - 24)
+        self._text(self.scene.notice, (across / 2, down - 21), 15, self._soft, anchor="mm", width=across - 24)
         return image.reduce(FINE)
 
     def _card(self, box: Box, radius: float, **looks: Any) -> None:
@@ -232,9 +230,8 @@ class Painter:
         left, top, right, bottom = box
         wide = (right - left) / len(now.offers)
         for number, (member, choice) in enumerate(now.offers.items()):
-            side = self._sides.get(choice)
             card: Box = (left + number * wide + 8, top, left + (number + 1) * wide - 8, bottom)
-            self._card(card, 10, fill=PAPER[self.theme], outline=self._tone(side), width=3)
+            self._card(card, 10, fill=PAPER[self.theme], outline=self._tone(self._sides.get(choice)), width=3)
             inner: Box = (card[0] + 14, card[1] + 8, card[2] - 14, card[3] - 8)
             self._lines(shortened(now.said.get(member, ""), 150), inner, 18, weight=450)
 
@@ -277,8 +274,7 @@ class Painter:
         names: list[str | None] = [*(side.name for side in self.scene.sides), None]
         thick, gap = 14.0, 4.0
         step = (right - left - thick) / (len(ballots) - 1)
-        total = max(len(votes) for _path, votes in ballots)
-        unit = (bottom - top - 20 - gap * len(names)) / max(1, total)
+        unit = (bottom - top - 20 - gap * len(names)) / max(1, *(len(votes) for _path, votes in ballots))
         tops: list[dict[str | None, float]] = []
         for number, (_path, votes) in enumerate(ballots):
             x, y, found, given = left + number * step, top, {}, Counter(votes.values())
@@ -308,8 +304,8 @@ class Painter:
         (x1, y1), (x2, y2) = start, end
         parts = [n / 24 for n in range(25)]
         upper = [(x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * part * (3 - 2 * part)) for part in parts]
-        outline = [*upper, *((x, y + high) for x, y in reversed(upper))]
-        self._polygon(outline, _between(colour, CARD[self.theme], 0.4))
+        lower = [(x, y + high) for x, y in reversed(upper)]
+        self._polygon([*upper, *lower], _between(colour, CARD[self.theme], 0.4))
 
     def _caption(self, shot: Shot, box: Box) -> None:
         left, top, right, bottom = box

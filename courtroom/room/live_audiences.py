@@ -94,8 +94,7 @@ class LiveAudiences:
             kept = self._kept.get(token)
             if kept and kept.snapshot and not now and time.monotonic() - kept.at < SHARED_BY_PHONES_S:
                 return kept.snapshot
-            audience = self.audiences.at(token)
-            return self._read(self._kept.setdefault(token, _Kept()), audience)
+            return self._read(audience=self.audiences.at(token), kept=self._kept.setdefault(token, _Kept()))
 
     def here(self, token: str, phone: str) -> None:
         if (kept := self._kept.get(token)) is not None:
@@ -165,8 +164,7 @@ class LiveAudiences:
             Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}),
             *(Poll(path, record.ballot_name(path), own, of.counts, of.abstained) for path, own, of in votes),
         )
-        moments = enumerate(told, start=1)
-        ends = [n for n, one in moments if shown and one.kind == "tally" and one.ballot == shown[-1]]
+        ends = [n for n, one in enumerate(told, start=1) if one.kind == "tally" and [one.ballot] == shown[-1:]]
         said = told[: max(ends, default=0)]
         kept.snapshot = AudienceSnapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)
         kept.at = clock

@@ -47,8 +47,7 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
                 moments = ", ".join(map(clock, medium.moments))
                 st.caption(literal(_("Shown were the frames at {moments}.", moments=moments)))
             elif st.toggle(_("Frames that members look at"), key=f"frames-{key}-{medium.id}"):
-                frames = house.media.frames(medium.sha256)
-                for column, frame in in_columns(frames, 5):
+                for column, frame in in_columns(house.media.frames(medium.sha256), 5):
                     column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
     except MediaError as error:
         st.warning(literal(error))
@@ -343,9 +342,8 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     with st.container(horizontal=True):
         if st.button(_("Save the case"), type="primary", disabled=bool(lacks), icon=":material/save:"):
             with errors_shown():
-                case = house.library.add(drafts.package(changed))
+                st.query_params["case"] = house.library.add(drafts.package(changed)).id
                 _end(drafts, changed)
-                st.query_params["case"] = case.id
                 st.rerun()
         if st.button(_("Give the draft up"), icon=":material/delete:"):
             _end(drafts, changed)

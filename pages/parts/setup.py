@@ -412,8 +412,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     background = st.column_config.TextColumn(_("background"), width="medium")
     key, config = draft.key(f"jury-{len(jury)}-{draft.seed}"), heads(table, {"age": age, "background": background})
     height = min(640, 60 + 36 * len(jury))
-    edited = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config)
-    rows = edited.to_dict("records")
+    rows = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config).to_dict("records")
     for row in rows:
         row["age"] = int(row["age"])
         row |= {part: [one.strip() for one in str(row[part]).split(",") if one.strip()] for part in LISTS}

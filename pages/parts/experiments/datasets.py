@@ -265,8 +265,7 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
     if pressed:
         with errors_shown():
             kept = {split: share for split, share in shares.items() if share}
-            made = house.datasets.split(info.name, info.version, kept, int(seed))
-            st.session_state["dataset_told"] = made.version
+            st.session_state["dataset_told"] = house.datasets.split(info.name, info.version, kept, int(seed)).version
             st.rerun()
     if st.session_state.pop("dataset_told", None) == info.version:
         st.success(_("The version {version} is split.", version=literal(info.version)))

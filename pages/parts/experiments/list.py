@@ -97,8 +97,8 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     store = house.experiments.store
     if what_ifs is None and not store.number(what_ifs=False) and shown.runs_here():
         _welcome(house)
-    page = shown.page_of(store.number(what_ifs), PAGE, "experiments-page")
-    kept, bad = store.page((page - 1) * PAGE, PAGE, what_ifs)
+    first = shown.first_of_page(store.number(what_ifs), PAGE, "experiments-page")
+    kept, bad = store.page(first, PAGE, what_ifs)
     shown.unreadable_rows(bad)
     if not kept:
         return

@@ -245,8 +245,7 @@ def progress_and_results(
     def live() -> None:
         now = store.experiment(kept.id)
         progress_view(house, now)
-        late = time.monotonic() - drawn_at > redraw_s
-        if now.status != kept.status or (late and store.counts(kept.id) != counts):
+        if now.status != kept.status or (time.monotonic() - drawn_at > redraw_s and store.counts(kept.id) != counts):
             st.rerun()
 
     live()

@@ -198,9 +198,8 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
 
 
 def _seat(house: Courthouse, record: Record, do: Do) -> None:
-    run = record.run.id
     names = {member.id: member.name for member in record.members}
-    with st.form(f"seat-{run}", border=False):
+    with st.form(f"seat-{record.run.id}", border=False):
         chosen = st.selectbox(_("Which seat a person takes"), list(names), format_func=lambda i: names[i])
         columns = st.columns(2)
         wait = columns[0].number_input(_("Seconds to answer"), 1, None, None, placeholder=_("as long as it takes"))
@@ -216,8 +215,7 @@ def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
     if not may_change(house.database, Resource(kind="run", id=record.run.id)):
         return
-    setup = house.interventions.next_setup(record)
-    members = house.procedures[record.run.procedure].panel(setup)
+    members = house.procedures[record.run.procedure].panel(house.interventions.next_setup(record))
     persons = [member for member in members if "person" in (member.spec.id, member.spec.otherwise)]
     if not persons or record.run.status == "done":
         return

@@ -44,8 +44,7 @@ def votes_view(procedure: Procedure, record: Record) -> None:
     sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme())})
     named = [(translated(record.ballot_name(ballot)), votes) for ballot, votes in record.ballots.items()]
     ballots = [{"name": name, "votes": {m: vote.choice for m, vote in votes.items()}} for name, votes in named]
-    moved = _("How votes moved between ballots") if record.votes_move else ""
-    _bars(ballots, sides, f"votes-{record.run.id}", moved)
+    _bars(ballots, sides, f"votes-{record.run.id}", _("How votes moved between ballots") if record.votes_move else "")
     marks: dict[str | None, str] = {c.name: f"{c.mark} {translated(c.title)}" for c in procedure.choices}
     rows = []
     for member in record.members:

@@ -48,8 +48,7 @@ SHORT = 60
 
 def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, key: str) -> None:
     labels = list(labelled)
-    chosen = label_chosen(labels, f"label-{key}-{len(labels)}", labels[-1])
-    for number, block in enumerate(labelled[chosen]):
+    for number, block in enumerate(labelled[label_chosen(labels, f"label-{key}-{len(labels)}", labels[-1])]):
         block_view(block, procedure, key=f"{key}-{number}")
 
 

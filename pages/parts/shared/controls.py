@@ -76,12 +76,11 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 "pause": _("Ask nothing more for now. Answers under way still arrive and are kept."),
                 "stop": _("Stop the run here; it can go on at any time."),
             }
-            settled = idle and not runner.drives(run.id)
             for name, label, icon, shortcut, off, act in (
                 ("step", _("Step"), "skip_next", "s", not idle, partial(runner.step, run.id, keys)),
                 ("run", _("Run"), "play_arrow", "g", not idle, partial(runner.go, run.id, keys=keys)),
                 ("pause", _("Pause"), "pause", "p", idle, partial(runner.pause, run.id)),
-                ("stop", _("Stop"), "stop", None, settled, partial(runner.stop, run.id)),
+                ("stop", _("Stop"), "stop", None, idle and not runner.drives(run.id), partial(runner.stop, run.id)),
             ):
                 kind = "primary" if name == "run" and idle else "secondary"
                 looks: dict[str, Any] = {"type": kind, "shortcut": shortcut}

@@ -58,8 +58,7 @@ class SetupDraft:
         return self.kind.model_validate(self.values)
 
     def complete(self, case: Case) -> dict[str, Any]:
-        setup = courthouse().with_people(self.validated(), self.seed)
-        return setup.complete(case, self.seed).model_dump(mode="json")
+        return courthouse().with_people(self.validated(), self.seed).complete(case, self.seed).model_dump(mode="json")
 
     def start_from(self, preset: Preset) -> NoReturn:
         """Defaults with a preset's changes; models and keys stay as chosen."""
@@ -203,8 +202,7 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
         low, high = facts.bounds(field)
-        share = kind is float and low == 0 and high == 1
-        if share and not optional:
+        if kind is float and (low, high) == (0, 1) and not optional:
             return st.slider(title, 0.0, 1.0, float(value), 0.05, key=key, help=help_text)
         least, most, number = (None if one is None else kind(one) for one in (low, high, value))
         looks: dict[str, Any] = {"step": 1 if kind is int else 0.1, "placeholder": _("not set") if optional else None}

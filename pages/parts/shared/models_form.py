@@ -200,8 +200,7 @@ def _models_table(
         "point of view": text(_("point of view"), width="large", help=seen_first),
     }
     config, fixed = heads(table, columns), ["member", "name"]
-    edited = st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config)
-    for row in edited.to_dict("records"):
+    for row in st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config).to_dict("records"):
         model, otherwise = (row["model"] or "").strip(), (row["otherwise"] or "").strip()
         there, now = row.get("connection") or "", chosen.get(row["member"], {})
         if not model:

@@ -82,8 +82,7 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         share(house.database, resource, chosen)
         st.rerun()
     if now == "public":
-        named = f"{resource.kind}:{resource.id}"
-        st.code(f"{server_address()}/?public={named}", language=None, wrap_lines=True)
+        st.code(f"{server_address()}/?public={resource.kind}:{resource.id}", language=None, wrap_lines=True)
     links = Links(house.database)
     times = {HOUR: _("1 hour"), DAY: _("1 day"), 7 * DAY: _("1 week"), 30 * DAY: _("30 days")}
     st.markdown(_("**Read-only link**"), help=_("It opens this alone, without signing in, and stops by itself."))

@@ -240,12 +240,12 @@ def under_way(jobs: Mapping[str, Any], draw: Callable[[Any], object]) -> None:
     look()
 
 
-def page_of(total: int, size: int, key: str | None = None) -> int:
-    """The page of a list that the reader chooses; the first where there is no other."""
+def first_of_page(total: int, size: int, key: str | None = None) -> int:
+    """The place of the first line on the page of a list that the reader chooses; 0 where there is no other page."""
     pages = max(1, (total - 1) // size + 1)
     if key and st.session_state.get(key, 1) > pages:  # lines have gone since
         st.session_state[key] = pages
-    return st.pagination(pages, key=key) if pages > 1 else 1
+    return (st.pagination(pages, key=key) - 1) * size if pages > 1 else 0
 
 
 SHOWN = 5
