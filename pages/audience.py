@@ -64,10 +64,8 @@ def ballot_view(poll: Poll) -> None:
     mine = live.audiences.choices(run, phone).get(poll.path)
     st.subheader(_("How would you decide?"))
     told = _("{name}. You can change your vote until the next round opens.", name=literal(poll.name))
-    decided = _(
-        "The members have decided. You can change your vote until the audience is closed; then theirs is shown."
-    )
-    st.caption(decided if snapshot.record.run.status == "done" and not snapshot.to_come else told)
+    ended = _("The members have decided. You can change your vote until the audience is closed; then theirs is shown.")
+    st.caption(ended if snapshot.record.run.status == "done" and not snapshot.to_come else told)
     looks: dict[str, Any] = {"width": "stretch", "disabled": not phone, "on_click": send}
     for number, choice in enumerate(choices.values()):
         title, given = f"{literal(choice.mark)} {literal(choice.title)}", (live.vote, phone, poll.path, choice.name)

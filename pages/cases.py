@@ -45,7 +45,8 @@ def welcome() -> None:
                 st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
                 st.markdown(literal(recording.sentence.in_language(speaks)))
                 if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
-                    _play(recording)
+                    with errors_shown():
+                        open_run(house.files.play(recording), play=True)
                 st.caption(translated(ABOUT_RECORDINGS[RECORDING]))
     if recorded:
         with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
@@ -54,7 +55,8 @@ def welcome() -> None:
                 title = literal(_title(recording, cases[recording.case].language))
                 key, about = f"play-{recording.file.stem}", literal(recording.sentence.in_language(language()))
                 if st.button(title, key=key, type="tertiary", icon=":material/play_circle:", help=about):
-                    _play(recording)
+                    with errors_shown():
+                        open_run(house.files.play(recording), play=True)
     kinds = {case.kind: case for case in sorted(cases.values(), key=lambda one: one.language == language())}
     with st.container(horizontal=True, vertical_alignment="center", key="watch"):
         st.caption(_("Watch one that the offline model hears now:"), width="content")
@@ -78,19 +80,11 @@ def _get_ready() -> None:
         Thread(target=import_module, args=(module,), daemon=True).start()
 
 
-def _play(recording: Recording) -> None:
-    with errors_shown():
-        run = st.session_state["play"] = house.files.play(recording)
-        open_run(run)
-
-
 def start(procedure: Procedure, case: Case, *, play: bool = False) -> NoReturn:
     """Hear a case as it is set up at first, and go to the run; `play`: shown from its beginning."""
     run = house.new_run(procedure.name, case, procedure.setup(), 0)
     house.runner.go(run)
-    if play:
-        st.session_state["play"] = run
-    open_run(run)
+    open_run(run, play=play)
 
 
 @offered

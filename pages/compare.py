@@ -24,13 +24,7 @@ from pages.parts.shared.shown import field_in_words, inert, literal, one_of, pla
 LIVE_S = 1.5
 MAX_BALLOTS_DRAWN = 12
 TITLES = {"case": "Case", "procedure": "Procedure", "setup": "Setup", "seed": "Seed"}
-STATES = {
-    "Not the same": compared.APART,
-    "Differs": ("differs",),
-    "Only in some": ("only in some",),
-    "Same": ("same",),
-    "Not yet": ("not yet",),
-}
+STATES = ("Not the same", "Differs", "Only in some", "Same", "Not yet", "All")
 SOURCES = {"asked": "asked", "recorded": "on record", "person": "a person", None: ""}
 
 
@@ -132,7 +126,8 @@ def given(path: str) -> tuple[Record, Called]:
 
 def answers_beside() -> None:
     top = st.columns(3)
-    state = top[0].selectbox(_("Show"), [*STATES, "All"], format_func=translated)
+    state = top[0].selectbox(_("Show"), STATES, format_func=translated)
+    states = compared.APART if state == "Not the same" else (state.lower(),)
     stages = {"All": "All"} | {stage.path: stage.name for record in records for stage in record.stages}
     stage = top[1].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     names = {"All": "All"} | {member.id: member.name for record in records for member in record.everybody}
@@ -140,7 +135,7 @@ def answers_beside() -> None:
     answers = [
         answer
         for answer in comparison.answers
-        if answer.state in STATES.get(state, (answer.state,))
+        if (state == "All" or answer.state in states)
         and stage in ("All", answer.stage)
         and member in ("All", answer.member)
     ]

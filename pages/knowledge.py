@@ -155,11 +155,9 @@ def title_of(record: Any) -> str:
     if isinstance(record, CriminalCase):
         charges = "; ".join((record.gold.charges or ()) if record.gold else ())
         return " · ".join(filter(None, (record.title, charges)))
-    if isinstance(record, Precedent):
-        votes = f"{record.buyer_votes} : {record.seller_votes} ({_('buyer : seller')})"
-        norms = _("{norms} norms", norms=len(record.norms)) if record.norms else _("no norms yet")
-        return " · ".join((record.title, translated(record.category), votes, norms))
-    return str(getattr(record, "title", "") or getattr(record, "text", "") or record.id)
+    votes = f"{record.buyer_votes} : {record.seller_votes} ({_('buyer : seller')})"
+    norms = _("{norms} norms", norms=len(record.norms)) if record.norms else _("no norms yet")
+    return " · ".join((record.title, translated(record.category), votes, norms))
 
 
 def record_view(house: Courthouse, record: Any, base: str = BUNDLED) -> None:
@@ -383,9 +381,7 @@ def lessons_view(house: Courthouse) -> None:
                 if before.get("confidence") != after.get("confidence"):
                     was, now = before.get("confidence", _("none")), after.get("confidence", _("gone"))
                     shown.inert(_("Confidence {before} → {after}", before=was, after=now), small=True)
-                texts = [
-                    str(one.get("text") or one.get("norms") or one.get("reasoning") or "") for one in (before, after)
-                ]
+                texts = [str(r.get("text") or r.get("norms") or r.get("reasoning") or "") for r in (before, after)]
                 if any(kind != "same" for kind, _part in changes(*texts)):
                     st.html(diff_html(*texts))
             with st.container(horizontal=True, vertical_alignment="center"):

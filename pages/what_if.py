@@ -1,7 +1,7 @@
 """What if: one finished run, many variants of it, and what would have changed."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -256,9 +256,7 @@ def _in_a_sentence(what_if: variation.WhatIf) -> None:
     (st.success if turned else st.info)(text, icon=":material/alt_route:" if turned else ":material/anchor:")
 
 
-def _variants(
-    experiment: Experiment, what_if: variation.WhatIf, known: Procedure | None, waiting: Collection[str]
-) -> None:
+def _variants(experiment: Experiment, what_if: variation.WhatIf, known: Procedure | None, waiting: set[str]) -> None:
     """Draw a line for each variant; it leads to its run."""
     decided = literal(outcome_title(known, what_if.decided))
     lines = []

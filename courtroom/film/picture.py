@@ -220,7 +220,7 @@ class Painter:
         if self.scene.seating == "rows" and seat.id in now.said:
             half = min(140.0, (self.size[0] - 90) / 8)
             said: Box = (x - half, y + radius + 24, x + half, y + radius + 104)
-            self._lines(shortened(now.said[seat.id], 90), said, 17, weight=450, colour=self._soft, top_first=True)
+            self._lines(shortened(now.said[seat.id], 90), said, 17, weight=450, colour=self._soft, at_top=True)
         else:
             word = side.title if side else seat.role if seat.role not in seat.name and not seat.votes else ""
             self._text(word, (x, y + radius + (36 if speaks else 31)), 14, self._soft, anchor="mm", width=room)
@@ -323,15 +323,13 @@ class Painter:
         self._lines(shot.caption, (left, top + 32, right, end), size, weight=700 if verdict or count else 450)
         self._text(shot.foot, ((left + right) / 2, bottom - 8), 20, self._ink, anchor="mm", width=right - left)
 
-    def _lines(
-        self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
-    ) -> None:
+    def _lines(self, text: str, box: Box, size: float, *, weight: int, colour: str = "", at_top: bool = False) -> None:
         """Write a text in as many lines as it needs, in the middle of its box or from its top; small where it must."""
         left, top, right, bottom = box
         chinese = _chinese(text)
         size, rows = fitted(text, right - left, bottom - top, size, weight)
         high = size * LINE_HEIGHT
-        at_top = top_first or high * len(rows) > bottom - top
+        at_top = at_top or high * len(rows) > bottom - top
         y = top + high / 2 if at_top else (top + bottom) / 2 - high * (len(rows) - 1) / 2
         middle = (left + right) / 2
         for row in rows:
@@ -339,20 +337,12 @@ class Painter:
             y += high
 
     def _text(
-        self,
-        text: str,
-        at: tuple[float, float],
-        size: float,
-        colour: str,
-        *,
-        weight: int = 450,
-        anchor: str = "la",
-        width: float | None = None,
-        chinese: bool | None = None,
-    ) -> float:
+        self, text: str, at: tuple[float, float], size: float, colour: str, *, weight: int = 450, anchor: str = "la",
+        width: float = math.inf, chinese: bool = False,
+    ) -> float:  # fmt: skip
         """A line of text, cut with a mark where it would be wider than `width`; its width."""
-        font = _font(_chinese(text) if chinese is None else chinese, round(size * FINE), weight)
-        if width is not None and font.getlength(text) > width * FINE:
+        font = _font(chinese or _chinese(text), round(size * FINE), weight)
+        if font.getlength(text) > width * FINE:
             while text and font.getlength(text + "…") > width * FINE:
                 text = text[:-1]
             text = text.rstrip() + "…"

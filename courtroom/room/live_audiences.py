@@ -160,10 +160,8 @@ class LiveAudiences:
         if clock - kept.arguments_at >= NEW_ARGUMENTS_AFTER_S:
             kept.arguments_at, arguments = clock, self.audiences.arguments(audience.run)
         votes = ((path, counts.get(path, {}), record.tallies[path]) for path in shown)
-        polls = (
-            Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}),
-            *(Poll(path, record.ballot_name(path), own, of.counts, of.abstained) for path, own, of in votes),
-        )
+        cast = (Poll(path, record.ballot_name(path), own, of.counts, of.abstained) for path, own, of in votes)
+        polls = (Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}), *cast)
         ends = [n for n, one in enumerate(told, start=1) if one.kind == "tally" and [one.ballot] == shown[-1:]]
         said = told[: max(ends, default=0)]
         kept.snapshot = AudienceSnapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)

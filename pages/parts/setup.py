@@ -375,10 +375,8 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if names := house.panels.names():
                 chosen = st.selectbox(_("Saved panel"), names, key="panel-chosen", width=280, format_func=translated)
-                about = _(
-                    "Its persons take the seats, in their order; of a pool of people, by lot and by their weights."
-                )
-                if st.button(_("Seat this panel"), icon=":material/event_seat:", help=about):
+                how = _("Its persons take the seats, in their order; of a pool of people, by lot and by their weights.")
+                if st.button(_("Seat this panel"), icon=":material/event_seat:", help=how):
                     do(lambda: _seat(draft, chosen, house.panels.load(chosen)))
                 with st.popover(_("Rename or delete")):
                     _change(house, chosen)

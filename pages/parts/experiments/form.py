@@ -251,19 +251,15 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
     """With matched controls, where they are wanted; nobody is asked where no arm has a panel."""
     if experiment.dataset.run or not any(has_panel(arm, house.procedures) for arm in experiment.arms):
         return experiment
-    about = _(
-        "For each panel: one model with as many tokens; no talk; talk with oneself; no personas; others' personas."
-    )
-    if not st.toggle(_("Add matched controls"), key="experiment-controls", help=about):
+    why = _("For each panel: one model with as many tokens; no talk; talk with oneself; no personas; others' personas.")
+    if not st.toggle(_("Add matched controls"), key="experiment-controls", help=why):
         return experiment
     kept: tuple[str, Experiment] = st.session_state.get("experiment-controlled", ("", experiment))
     if kept[0] != experiment.digest:
         kept = ("", experiment)
         with errors_shown(), st.spinner(_("Estimating ...")):
-            kept = st.session_state["experiment-controlled"] = (
-                experiment.digest,
-                house.experiments.with_controls(experiment),
-            )
+            controlled = house.experiments.with_controls(experiment)
+            kept = st.session_state["experiment-controlled"] = (experiment.digest, controlled)
     if kept[0]:
         _arms_table(house, (arm.model_dump() for arm in kept[1].arms[len(experiment.arms) :]))
     return experiment.model_copy(update={"arms": kept[1].arms})

@@ -4,6 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -113,10 +114,8 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
             "Members": lambda: _members(house, procedure, record, do),
             "Seats": lambda: _seat(house, record, do),
         }
-        first, key = "Reply" if questions else None, f"act-{run}"
-        way = st.segmented_control(
-            _("What"), list(ways), default=first, key=key, label_visibility="collapsed", format_func=literal
-        )
+        looks: dict[str, Any] = {"default": "Reply" if questions else None, "label_visibility": "collapsed"}
+        way = st.segmented_control(_("What"), list(ways), key=f"act-{run}", format_func=literal, **looks)
         if way:
             ways[way]()
 

@@ -34,12 +34,7 @@ def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
     return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme()))
 
 
-MARKS = {
-    "done": ":material/check:",
-    "passed": ":material/check_circle:",
-    "rejected": ":material/cancel:",
-    "to come": "",
-}
+MARKS = {"done": ":material/check:", "passed": ":material/check_circle:", "rejected": ":material/cancel:"}
 PER_ROW = 3
 MAX_SIDE_BY_SIDE = 14
 SHORT = 60
@@ -85,7 +80,8 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
                 st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
             with st.container(border=True):
                 words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come"), "done": ""}
-                st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{words[step.state]}")
+                icon = MARKS.get(step.state, "")
+                st.markdown(f"{icon} **{literal(step.title)}** · {literal(step.who)}{words[step.state]}")
                 for line in filter(None, (step.body, *(f"• {translated(item)}" for item in step.items))):
                     inert(line, small=True)
     elif isinstance(block, Diff):

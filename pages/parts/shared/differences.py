@@ -32,10 +32,8 @@ def differences_view(differences: Iterable[Difference], name: Callable[[str], st
     if not differences:
         return
     head = "".join(f"<th>{letter}</th>" for letter in LETTERS[: len(differences[0].values)])
-    rows = (
-        f"<tr><th>{escaped(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
-        for one in differences
-    )
+    lines = ((name(one.path), "".join(f"<td>{cell}</td>" for cell in _cells(one.values))) for one in differences)
+    rows = (f"<tr><th>{escaped(title)}</th>{cells}</tr>" for title, cells in lines)
     st.html(STYLES / "beside.css")
     st.html(f"<table class=beside><tr><th></th>{head}</tr>{''.join(rows)}</table>")
 

@@ -245,6 +245,9 @@ def show_beside(house: Courthouse, run: str, fork: str) -> NoReturn:
     st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
 
 
-def open_run(run: str) -> NoReturn:
+def open_run(run: str, *, play: bool = False) -> NoReturn:
+    """Go to the page of a run; `play`: it is shown from its beginning."""
     st.session_state["run"] = run
+    if play:
+        st.session_state["play"] = run
     st.switch_page("pages/deliberation.py", query_params={"run": run})

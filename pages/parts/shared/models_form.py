@@ -117,22 +117,6 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         (st.success if trial.works else st.warning)(sentence)
 
 
-def one_for_each_seat(
-    members: list[str], chosen: dict[str, Any], base: dict[str, Any], key: str, connections: Connections
-) -> bool:
-    """A different model for each seat, in turn. True where the seats were given models."""
-    known = reachable(connections)
-    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
-        about = _("The first seat gets the first model, and so on; after the last one the first comes again.")
-        options = [label for label in known if label != PERSON]
-        labels = st.multiselect(_("Models, in turn"), options, key=f"{key}-seats", accept_new_options=True, help=about)
-        if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
-            return False
-    for member, label in zip(members, cycle(labels)):  # noqa: B905
-        chosen[member] = _with(base, known.get(label) or Offer(id=label.strip()))
-    return True
-
-
 def found_out(model: str, key: str) -> None:
     """What was found out of a model, and a button that forgets it."""
     capabilities = courthouse().capabilities
@@ -173,8 +157,15 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
         st.caption(_("Mend the setup first."))
         return
     chosen, names = draft.values["members"], {member.id: translated(member.name) for member in members}
-    if one_for_each_seat(list(names), chosen, base, draft.key("each"), connections):
-        draft.redraw()
+    key, known = draft.key("each"), reachable(connections)
+    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
+        about = _("The first seat gets the first model, and so on; after the last one the first comes again.")
+        options = [label for label in known if label != PERSON]
+        labels = st.multiselect(_("Models, in turn"), options, key=f"{key}-seats", accept_new_options=True, help=about)
+        if st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
+            for member, label in zip(names, cycle(labels)):  # noqa: B905
+                chosen[member] = _with(base, known.get(label) or Offer(id=label.strip()))
+            draft.redraw()
     stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
     _models_table(chosen, names, draft.key("members"), connections, base, stated)
 
