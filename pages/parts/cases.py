@@ -10,13 +10,10 @@ from pydantic_core import PydanticUndefined
 
 from courtroom import Case, Courthouse, Medium
 from courtroom.access import Resource
-from courtroom.cases.checks import check
+from courtroom.cases import checks, kinds, papers
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.drafts import ABOVE, LEFT_OUT, Draft, DraftPiece, Drafts, field_of, missing, title_of
 from courtroom.cases.files import ENDINGS, Package, read_each, write_zip
-from courtroom.cases.kinds import case_kinds
-from courtroom.cases.papers import ENDINGS as PAPER_ENDINGS
-from courtroom.cases.papers import Papers, Piece, read_papers
 from courtroom.cases.readers.tables import names_from
 from courtroom.errors import CourtroomError, MediaError
 from courtroom.figures.layout import tone
@@ -79,7 +76,7 @@ def case_body(house: Courthouse, case: Case) -> None:
     st.title(literal(case.title))
     if case.source:
         st.caption(literal(case.source))
-    if findings := check(case, house.media):
+    if findings := checks.check(case, house.media):
         with st.expander(_("Checks: {findings} to look at", findings=len(findings)), icon=":material/rule:"):
             for finding in findings:
                 show = st.error if finding.severity == "error" else st.warning
@@ -263,24 +260,24 @@ def _bring(drafts: Drafts, draft: Draft | None) -> None:
         "Letters, chats, tables, photos and scans: PDF, Word, Excel, PowerPoint, RTF, HTML, mails, pictures, texts"
     )
     about = _("Each file, page or picture becomes a piece. Nothing in a file is run, and no link is followed.")
-    endings, key = [ending.removeprefix(".") for ending in sorted(PAPER_ENDINGS)], f"papers_files_{round_}"
+    endings, key = [ending.removeprefix(".") for ending in sorted(papers.ENDINGS)], f"papers_files_{round_}"
     files = uploader(st, title, endings, key=key, several=True, about=about)
     pasted = st.text_area(_("Or paste a text"), key=f"papers_text_{round_}", height=80)
     encoding = encoding_choice(st, "papers_encoding")
     nothing = files is None or not (files or pasted)
     if not st.button(_("Read the papers"), type="secondary" if draft else "primary", disabled=nothing):
         return
-    read: list[Papers] = []
+    read: list[papers.Papers] = []
     told: list[str] = []
     with errors_shown(), st.spinner(_("Reading and checking ...")):
         for file in files:
             try:
-                read.append(read_papers(file.name, file.getvalue(), encoding))
+                read.append(papers.read_papers(file.name, file.getvalue(), encoding))
                 told += read[-1].remarks
             except CourtroomError as error:
                 told.append(str(error))
         if pasted.strip():
-            read.append(Papers((Piece(_("pasted text"), text=pasted),)))
+            read.append(papers.Papers((papers.Piece(_("pasted text"), text=pasted),)))
         st.session_state["papers_told"] = told
         if not read:
             st.rerun()
@@ -313,9 +310,11 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     read = any(piece.source for piece in draft.pieces)
     if read:
         _ask(house, drafts, draft)
-    kinds = {name: kind.kind_title for name, kind in case_kinds().items() if kind.asks}
+    titles = {name: kind.kind_title for name, kind in kinds.case_kinds().items() if kind.asks}
     key = f"draft-{draft.id}-{draft.version}-kind"
-    changed = draft.model_copy(update={"kind": one_of(_("What kind"), list(kinds), key, draft.kind, kinds.__getitem__)})
+    changed = draft.model_copy(
+        update={"kind": one_of(_("What kind"), list(titles), key, draft.kind, titles.__getitem__)}
+    )
     above, below = st.container(), st.container()
     with below if read else above:  # what was just read stands first; small fields next to each other, then long ones
         small = [name for name in changed.asks if not _is_long(changed, name)]

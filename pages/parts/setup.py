@@ -21,8 +21,7 @@ from courtroom.engine.interventions import Action, ChangeSetup, Intervention
 from courtroom.evaluation.comparison import Difference
 from courtroom.figures.graph import draw_graph
 from courtroom.language import N_, _, translated
-from courtroom.models.apart import why_no_template
-from courtroom.models.prompts import templates
+from courtroom.models import apart, prompts
 from courtroom.models.spec import OFFLINE
 from courtroom.panel.follow_graph import FollowGraph, influence
 from courtroom.panel.personas import Persona, checked, is_pool, read_panel, write_csv, write_yaml
@@ -468,7 +467,7 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
 
 def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Edits hold for this run only; the offline model does not read prompts."""
-    shipped = templates(procedure.prompts, case.kind)
+    shipped = prompts.templates(procedure.prompts, case.kind)
     edits: dict[str, str] = draft.values["prompts"]
     st.caption(_("Templates in Jinja's syntax. `_system` and `_case` come first and are the same for all members."))
     titles = {name: _("{n} (edited)", n=name) if name in edits else name for name in shipped}
@@ -477,7 +476,7 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     if text == shipped[name]:
         edits.pop(name, None)
         return
-    if why := why_no_template(name, text):
+    if why := apart.why_no_template(name, text):
         st.error(literal(why))
         return
     edits[name] = text
