@@ -263,20 +263,13 @@ def _variants(experiment: Experiment, what_if: variation.WhatIf, known: Procedur
     for row in what_if.rows:
         first = next((run for run in row.runs if run not in waiting), None)
         share = row.shares.get(what_if.decided)
-        numbers = {"swing": row.swing, "votes": row.votes, **dict.fromkeys(("share", "low", "high"))}
-        if share:
-            numbers |= {"share": share.value, "low": share.low, "high": share.high}
-        lines.append(
-            {
-                "change": row.name,
-                "what": variation.CHANGES[row.kind or "base"],
-                "verdict": outcome_title(known, row.outcome),
-                "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
-                **{name: None if number is None else round(number, 2) for name, number in numbers.items()},
-                "done": _("{done} of {planned}", done=row.done, planned=row.planned),
-                "run": first and f"deliberation?run={first}",
-            }
-        )
+        interval = (share.value, share.low, share.high) if share else (None, None, None)
+        numbers = (None if number is None else round(number, 2) for number in (row.swing, row.votes, *interval))
+        told = row.name, variation.CHANGES[row.kind or "base"], outcome_title(known, row.outcome)
+        flips = _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else ""
+        done = _("{done} of {planned}", done=row.done, planned=row.planned)
+        lines.append((*told, flips, *numbers, done, experiment_view.link_of(first)))
+    columns = ["change", "what", "verdict", "flips", "swing", "votes", "share", "low", "high", "done", "run"]
     percent = {name: st.column_config.NumberColumn(title, format="percent", help=text) for name, title, text in (
         ("swing", _("change"), _("Of the support for what the base decided, against the base under the same seed.")),
         ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=decided)),
@@ -285,7 +278,7 @@ def _variants(experiment: Experiment, what_if: variation.WhatIf, known: Procedur
         ("high", _("to"), _("Upper end of the 95 % interval.")),
     )}  # fmt: skip
     st.subheader(_("Every variant"))
-    variants = pd.DataFrame(lines)
+    variants = pd.DataFrame(lines, columns=columns)
     if len(experiment.seeds) == 1:  # one run has no interval worth telling
         variants = variants.drop(columns=["share", "low", "high"])
     table(variants, config={**percent, **experiment_view.run_links()})

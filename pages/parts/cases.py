@@ -310,11 +310,9 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     read = any(piece.source for piece in draft.pieces)
     if read:
         _ask(house, drafts, draft)
-    titles = {name: kind.kind_title for name, kind in kinds.case_kinds().items() if kind.asks}
+    names = {name: kind.kind_title for name, kind in kinds.case_kinds().items() if kind.asks}
     key = f"draft-{draft.id}-{draft.version}-kind"
-    changed = draft.model_copy(
-        update={"kind": one_of(_("What kind"), list(titles), key, draft.kind, titles.__getitem__)}
-    )
+    changed = draft.model_copy(update={"kind": one_of(_("What kind"), list(names), key, draft.kind, names.__getitem__)})
     above, below = st.container(), st.container()
     with below if read else above:  # what was just read stands first; small fields next to each other, then long ones
         small = [name for name in changed.asks if not _is_long(changed, name)]

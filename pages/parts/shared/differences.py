@@ -199,23 +199,20 @@ def runs_to_choose(house: Courthouse, key: str, chosen: Iterable[str], status: S
 def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     """Draw all runs of the family, each by what it changed; those in `marks` stand out. A row that is chosen is opened."""
     family = house.family(run, MAX_RUNS_SHOWN)
-    for place in rows_chosen([_relative(house, one, marks or (run,)) for one in family], f"family-{run}"):
+    rows = [_relative(house, one, marks or (run,)) for one in family]
+    for place in rows_chosen(rows, f"family-{run}", ["", "Run", "Outcome", "When", "Changed", "run"]):
         if (other := family[place].run.id) != st.query_params.get("run"):  # its own page would be opened without end
             open_run(other)
     more = len(house.store.family_ids(run)) - MAX_RUNS_SHOWN
     st.caption(_("and {runs} more", runs=more) if more > 0 else _("Select a row to open its run."))
 
 
-def _relative(house: Courthouse, relative: Relative, marks: Sequence[str]) -> dict[str, str]:
+def _relative(house: Courthouse, relative: Relative, marks: Sequence[str]) -> tuple[str, ...]:
     row = relative.run
     known = procedure_of(house, row.id, row.procedure)
     lines = changes_in_words(relative.changes, known.setup if known else Setup)
     indent = "\u2003" * (relative.depth - 1) + "└ " if relative.depth else ""
-    return {
-        "": "●" if row.id in marks else "",
-        "Run": indent + (_shortly(lines) if relative.depth else row.title),
-        "Outcome": outcome_title(known, row.verdict.outcome) if row.verdict else row.status,
-        "When": moment(row.created),
-        "Changed": "; ".join(lines[:MAX_CHANGES_TOLD]) if relative.depth else "",
-        "run": row.id,
-    }
+    name = indent + (_shortly(lines) if relative.depth else row.title)
+    outcome = outcome_title(known, row.verdict.outcome) if row.verdict else row.status
+    changed = "; ".join(lines[:MAX_CHANGES_TOLD]) if relative.depth else ""
+    return "●" if row.id in marks else "", name, outcome, moment(row.created), changed, row.id

@@ -58,11 +58,8 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
 
 def _one_of_all(label: str, options: list[str], key: str, place: int = 0, about: str | None = None) -> str:
     """A model among those that can be reached, or any id that is written."""
-
-    def titled(name: str) -> str:
-        return f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
-
-    looks: dict[str, Any] = {"help": about, "format_func": titled, "accept_new_options": True}
+    looks: dict[str, Any] = {"help": about, "accept_new_options": True}
+    looks["format_func"] = lambda name: f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
     return str(st.selectbox(translated(label), options, place, key=key, **looks) or OFFLINE)
 
 
