@@ -95,12 +95,8 @@ if not (total := log.count(wanted)):
 with st.container(horizontal=True, vertical_alignment="bottom"):
     first_line = first_of_page(total, PAGE)
     download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
-lines = log.page(wanted, first_line, PAGE)
-columns = {
-    N_("when"): [moment(one.at) for one in lines],
-    N_("who"): [one.name or one.account for one in lines],
-    N_("what"): [translated(ACTION_WORDS.get(one.action, one.action)) for one in lines],
-    N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
-    N_("more"): [one.detail for one in lines],
-}
-table(columns)
+rows = []
+for one in log.page(wanted, first_line, PAGE):
+    done = translated(ACTION_WORDS.get(one.action, one.action))
+    rows.append((moment(one.at), one.name or one.account, done, f"{translated(one.kind)} {one.id}".strip(), one.detail))
+table(rows, [N_("when"), N_("who"), N_("what"), N_("on what"), N_("more")])

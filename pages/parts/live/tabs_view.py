@@ -224,20 +224,17 @@ def calls_table(house: Courthouse, record: Record) -> None:
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
-    shown_calls = {
-        N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
-        N_("stage"): [stages[call.stage] for call in calls],
-        N_("member"): [names.get(call.member, call.member) for call in calls],
-        N_("question"): [call.title for call in calls],
-        N_("model"): [_who(call) for call in calls],
-        N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
-        N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
-        N_("money"): [money(call.cost, about=call.estimated) for call in calls],
-        N_("latency"): [duration(call.latency_s) for call in calls],
-        N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
-    }
-    if rows := shown.rows_chosen(shown_calls, "calls", height=320):
-        _whole(house, record, calls[rows[0]])
+    rows = []
+    for call in calls:
+        at = time.strftime("%H:%M:%S", time.localtime(record.times[call.path]))
+        source = SOURCES[call.source] if call.value is not None else N_("failed")
+        asked = stages[call.stage], names.get(call.member, call.member), call.title, _who(call), source
+        tokens, cost = call.prompt_tokens + call.completion_tokens, money(call.cost, about=call.estimated)
+        rows.append((at, *asked, tokens, cost, duration(call.latency_s), max(0, len(call.keys) - 1)))
+    heads = [N_("time"), N_("stage"), N_("member"), N_("question"), N_("model"), N_("source"), N_("tokens")]
+    heads += [N_("money"), N_("latency"), N_("re-asks")]
+    if chosen := shown.rows_chosen(rows, "calls", heads, height=320):
+        _whole(house, record, calls[chosen[0]])
     else:
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
 
