@@ -246,8 +246,7 @@ def _precedent(house: Courthouse, precedent: Precedent, *, is_bundled: bool) -> 
         norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
         changed = is_bundled and may(Access.RUN) and norms_now != precedent.norms
         if changed and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary"):
-            house.imports.add_precedents([precedent.model_copy(update={"norms": norms_now})])
-            st.rerun()
+            shown.do(lambda: house.imports.add_precedents([precedent.model_copy(update={"norms": norms_now})]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(literal(precedent.source))
         if not is_bundled:

@@ -1,6 +1,7 @@
 """One seat: what this juror may see, and a form for its answer. The link gives no way to the rest of the run."""
 
 import time
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,7 +13,7 @@ from courtroom.language import _
 from pages.parts.cases import medium_view
 from pages.parts.shared.blocks_view import answer_fields, unfit
 from pages.parts.shared.house import courthouse, opens
-from pages.parts.shared.shown import inert, literal, redrawn
+from pages.parts.shared.shown import do, inert, literal, redrawn
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"
@@ -62,8 +63,7 @@ else:
             if wrong := unfit(question.answer_schema, answer):
                 st.error(_("Fill in, or put right: {fields}.", fields=", ".join(wrong)))
             else:
-                house.people.answer(seat, question, answer)
-                st.rerun()
+                do(partial(house.people.answer, seat, question, answer))
 
 
 def news() -> bool:

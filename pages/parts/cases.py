@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
-from typing import Any, Literal, get_args, get_origin
+from functools import partial
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 import streamlit as st
 from pydantic_core import PydanticUndefined
@@ -26,7 +27,7 @@ from courtroom.text.encoding import ENCODINGS
 from courtroom.text.languages import language_of
 from pages.parts.shared.models_form import model_picker, typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import errors_shown, html_of, in_columns, inert, literal, one_of, theme, uploader
+from pages.parts.shared.shown import do, errors_shown, html_of, in_columns, inert, literal, one_of, theme, uploader
 
 
 def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
@@ -326,8 +327,7 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
                 pieces.append(_piece(drafts, changed, piece, index))
         changed = changed.model_copy(update={"pieces": tuple(pieces)})
         if st.button(_("One more piece"), icon=":material/add:"):
-            drafts.save(changed.with_piece())
-            st.rerun()
+            do(lambda: drafts.save(changed.with_piece()))
     if changed != draft:
         with errors_shown():
             drafts.save(changed)
@@ -341,17 +341,16 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
             with errors_shown():
                 st.query_params["case"] = house.library.add(drafts.package(changed)).id
                 _end(drafts, changed)
-                st.rerun()
         if st.button(_("Give the draft up"), icon=":material/delete:"):
             _end(drafts, changed)
-            st.rerun()
 
 
-def _end(drafts: Drafts, draft: Draft) -> None:
+def _end(drafts: Drafts, draft: Draft) -> NoReturn:
     drafts.end(draft)
     del st.query_params["draft"]
     st.session_state.pop("papers_told", None)
     st.session_state["form_closed"] = True
+    st.rerun()
 
 
 def _is_long(draft: Draft, name: str) -> bool:
@@ -399,8 +398,7 @@ def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> Draft
         for icon, by, words in (("arrow_upward", -1, _("Move up")), ("arrow_downward", 1, _("Move down"))):
             at_end = index + by not in range(len(draft.pieces))
             if st.button("", key=f"{key}-{icon}", icon=f":material/{icon}:", help=literal(words), disabled=at_end):
-                drafts.save(draft.moved(piece.number, by))
-                st.rerun()
+                do(partial(drafts.save, draft.moved(piece.number, by)))
     if piece.file:
         (st.video if piece.kind == "video" else st.image)(drafts.medium(draft, piece), width=360)
     elif piece.paper != piece.text and piece.paper:

@@ -82,11 +82,9 @@ def imports_under_way(house: Courthouse) -> None:
             values = {"name": literal(job.name), "taken": f"{job.taken:,}"}
             st.markdown(_("The import of {name} was interrupted after {taken} rows.", **values))
             if st.button(_("Go on"), key=f"dataset_go_on_{job.name}", type="primary"):
-                house.dataset_imports.begin(Order.model_validate_json(job.order))
-                st.rerun()
+                do(partial(house.dataset_imports.begin, Order.model_validate_json(job.order)))
             if st.button(_("Give it up"), key=f"dataset_give_up_{job.name}"):
-                house.datasets.give_up(job.order)
-                st.rerun()
+                do(partial(house.datasets.give_up, job.order))
 
 
 def _told(house: Courthouse, state: ImportProgress) -> None:

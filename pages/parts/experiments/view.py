@@ -99,8 +99,7 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
                 st.caption(_("Of the whole experiment."))
                 budget = budget_fields(kept.experiment.budget, f"experiment-new-{kept.id}")
                 if st.button(_("Set"), key="experiment-set-budget"):
-                    house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
-                    st.rerun()
+                    do(lambda: house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget})))
         with st.popover(_("Delete"), icon=":material/delete:"):
             st.caption(_("Its runs go too. All answers stay: the same experiment again asks nothing."))
             if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):

@@ -16,7 +16,7 @@ from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
 from courtroom.room.player import static
 from pages.parts.shared.house import courthouse, server_address, show_beside
-from pages.parts.shared.shown import errors_shown, html_of, inert, literal, many, money, offered
+from pages.parts.shared.shown import do, errors_shown, html_of, inert, literal, many, money, offered
 
 phone_component = st.components.v2.component("courtroom_phone", js=static("in_phone.js"))
 
@@ -133,8 +133,7 @@ def _live(token: str) -> None:
             with st.popover(_("Empty the audience"), icon=":material/delete_sweep:"):
                 st.markdown(_("All votes and arguments of this audience are deleted. This can't be undone."))
                 if st.button(_("Delete them"), key="empty-audience", type="primary"):
-                    all_live.empty(token)
-                    st.rerun()
+                    do(lambda: all_live.empty(token))
     if not closed:
         waits = _(" · The next round opens when the members have voted: go on with Step or Run above.")
         by_itself = audience.shown is None and snapshot.record.run.status != "done"

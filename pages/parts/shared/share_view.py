@@ -15,7 +15,7 @@ from courtroom.language import _, translated
 from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
 from pages.parts.shared.house import server_address
 from pages.parts.shared.protocol import Download, still
-from pages.parts.shared.shown import errors_shown, moment
+from pages.parts.shared.shown import do, errors_shown, moment
 
 Made = str | bytes | Callable[[], str | bytes]
 
@@ -76,8 +76,7 @@ def share_view(house: Courthouse, resource: Resource) -> None:
     levels, title, about, of = list(words), _("Who sees it"), list(means.values()), f"visibility-{key}"
     chosen = st.radio(title, levels, levels.index(now), format_func=words.__getitem__, captions=about, key=of)
     if chosen != now:
-        share(house.database, resource, chosen)
-        st.rerun()
+        do(lambda: share(house.database, resource, chosen))
     if now == "public":
         st.code(f"{server_address()}/?public={resource.kind}:{resource.id}", language=None, wrap_lines=True)
     links = Links(house.database)
