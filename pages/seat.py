@@ -2,7 +2,6 @@
 
 import time
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -54,11 +53,7 @@ else:
         st.caption(_(":material/timer: {deadline} s left when this was drawn.", deadline=left))
     with st.form(f"answer-{question.key}", border=True):
         st.subheader(_("Your answer"))
-        answer: dict[str, Any] | None = None
-        try:
-            answer = answer_fields(question.answer_schema, None, question.key)
-        except ValueError as error:
-            st.error(literal(error))
+        answer = answer_fields(question.answer_schema, None, question.key)
         if st.form_submit_button(_("Give this answer"), type="primary") and answer is not None:
             if wrong := unfit(question.answer_schema, answer):
                 st.error(_("Fill in, or put right: {fields}.", fields=", ".join(wrong)))

@@ -8,11 +8,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
-from pydantic import ValidationError
 
 from courtroom import Courthouse, Procedure, Record
 from courtroom.access import Access, Resource, may
-from courtroom.cases.checks import explain
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import Widget, fields_drawn
@@ -44,13 +42,10 @@ def _change(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> 
     sections = draft.sections()
     section = one_of(_("What to change"), sections, f"section-of-{name}", sections[0])
     draw_section(section, house, draft, procedure, record.case)
-    try:
+    with errors_shown():
         changes = changes_from(setup, draft.validated())
-    except ValidationError as error:
-        st.error(literal(" ".join(explain(error))))
-        return
-    if st.button(_("Change from the next stage on"), type="primary", disabled=not changes):
-        do(*changes)
+        if st.button(_("Change from the next stage on"), type="primary", disabled=not changes):
+            do(*changes)
 
 
 def _reply(run: str, questions: ToCourt, do: Do) -> None:
@@ -152,11 +147,7 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
     path = st.selectbox(_("Whose answer"), list(titles), format_func=titles.__getitem__, key=key)
     schema = json.loads(schema_of(answer_of(procedure, calls[path].task)))
     with st.form(f"overrule-{path}", border=False):
-        try:
-            value = answer_fields(schema, calls[path].value, f"{key}-{path}")
-        except ValueError as error:
-            st.error(literal(error))
-            value = None
+        value = answer_fields(schema, calls[path].value, f"{key}-{path}")
         if st.form_submit_button(_("Overrule"), type="primary") and value is not None:
             do(acts.Overrule(path=path, value=value))
 

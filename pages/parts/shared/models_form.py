@@ -9,10 +9,8 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from pydantic import ValidationError
 
 from courtroom import Case, Courthouse, Procedure, Setup
-from courtroom.cases.checks import explain
 from courtroom.declarations.knobs import Widget, thresholds
 from courtroom.knowledge import embedding as embeddings
 from courtroom.language import N_, _, translated
@@ -302,11 +300,7 @@ def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> Non
 def start_with_models(house: Courthouse, procedure: Procedure, case: Case, roles: Mapping[str, str]) -> None:
     """Start a run with the default setup and a model for each role, and go to its page."""
     models = {role: {"id": model.strip() or OFFLINE} for role, model in roles.items()}
-    try:
-        setup = procedure.setup.model_validate({"roles": models})
-    except ValidationError as error:
-        st.error(literal(" ".join(explain(error))))
-        return
-    run = house.new_run(procedure.name, case, setup, 0)
-    house.runner.go(run, keys=typed_keys())
-    open_run(run)
+    with errors_shown():
+        run = house.new_run(procedure.name, case, procedure.setup.model_validate({"roles": models}), 0)
+        house.runner.go(run, keys=typed_keys())
+        open_run(run)

@@ -12,11 +12,13 @@ from typing import Any, ParamSpec, TypeVar
 import pandas as pd
 import streamlit as st
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
 from courtroom import Record
 from courtroom.access import Access, may
+from courtroom.cases.checks import explain
 from courtroom.engine.events import Called
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.language import ENGLISH, N_, _, language, ngettext, translated
@@ -277,6 +279,8 @@ def errors_shown() -> Iterator[None]:
         yield
     except CourtroomError as error:
         st.error(literal(str(error)))
+    except ValidationError as error:
+        st.error(literal(" ".join(explain(error))))
 
 
 def do(act: Callable[[], object]) -> None:
