@@ -328,13 +328,6 @@ with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(_("This address opens the same comparison, also in another browser:"))
         runs = ",".join(one.run.id for one in records)
         st.code(f"{st.context.url}?runs={runs}", language=None, wrap_lines=True)
-tabs = {
-    "What differs": inputs,
-    "Votes": votes_beside,
-    "Members": members_beside,
-    "Answers": answers_beside,
-    "Views": views_beside,
-    "Looked up": look_ups_beside,
-    "Family": families,
-}
+tabs = {"What differs": inputs, "Votes": votes_beside, "Members": members_beside, "Answers": answers_beside}
+tabs |= {"Views": views_beside, "Looked up": look_ups_beside, "Family": families}
 tabs[one_of(_("Look at"), list(tabs), "tab-compare", "What differs")]()

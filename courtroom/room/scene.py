@@ -131,16 +131,14 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
     known = {choice.name: choice.title for choice in procedure.choices}
     begun = {stage.stage_kind for stage in record.stages}
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
+    tones = ((choice, tone(choice.tone), tone(choice.tone, "dark")) for choice in procedure.choices)
     return RoomScene(
         run=record.run.id,
         procedure=procedure.title,
         **record.run.model_dump(include={"title", "status", "reason"}),
         **vars(counting),
         sides=tuple(
-            Side(
-                name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=tone(c.tone), dark=tone(c.tone, "dark")
-            )
-            for c in procedure.choices
+            Side(name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=a, dark=b) for c, a, b in tones
         ),
         seats=tuple(_seats(record, procedure)),
         seating=procedure.seating,

@@ -406,15 +406,9 @@ def _card(
     if vote and (failure := failure_of(record, vote)):
         notes.append(translated(failure.error))
     choice, colour = choice_words(procedure, vote.choice) if vote else (_("no vote yet"), "")
-    return {
-        "id": member.id,
-        "name": translated(member.name),
-        "line": line,
-        "choice": choice,
-        "tone": colour,
-        "notes": notes,
-        "reason": "\n".join(map(translated, vote.reasons)) if vote else "",
-    }
+    who, reason = {"id": member.id, "name": translated(member.name), "line": line}, vote.reasons if vote else ()
+    given = {"choice": choice, "tone": colour, "notes": notes, "reason": "\n".join(map(translated, reason))}
+    return {**who, **given}
 
 
 def _open(member: object) -> None:
