@@ -98,8 +98,7 @@ def ask() -> None:
         about = _("Two to six, one a line or parted by commas. Without any, members propose answers first.")
         title = _("Answers to choose from, if any")
         typed = left.text_area(title, options, key="ask_options", height=80, placeholder=hint, help=about)
-        title = _("Texts and pictures that go with it, if any")
-        files = shown.uploader(right, title, key="ask_files", several=True)
+        files = shown.uploader(right, _("Texts and pictures that go with it, if any"), key="ask_files", several=True)
         panels = {one.title: one for one in house.fitting(Question.model_fields["kind"].default)}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             panel = panels[st.selectbox(_("Who deliberates"), list(panels), key="ask_panel", width=240)]

@@ -269,8 +269,7 @@ def members_beside() -> None:
     votes = []
     for ballot in comparison.ballots:
         row = next((row for row in ballot.members if row.member == chosen.member), None)
-        reasons = {vote.reasons for vote in row.votes if vote} if row else set()
-        if row and (row.differs or len(reasons) > 1):
+        if row and (row.differs or len({vote.reasons for vote in row.votes if vote}) > 1):
             said = (
                 "\n".join((choice_words(known, vote.choice)[0], *vote.reasons)) if vote else None
                 for known, vote in zip(procedures, row.votes, strict=True)
@@ -326,8 +325,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.markdown(in_a_sentence())
     with st.popover(_("Share")):
         st.caption(_("This address opens the same comparison, also in another browser:"))
-        runs = ",".join(one.run.id for one in records)
-        st.code(f"{st.context.url}?runs={runs}", language=None, wrap_lines=True)
+        st.code(f"{st.context.url}?runs={','.join(one.run.id for one in records)}", language=None, wrap_lines=True)
 tabs = {"What differs": inputs, "Votes": votes_beside, "Members": members_beside, "Answers": answers_beside}
 tabs |= {"Views": views_beside, "Looked up": look_ups_beside, "Family": families}
 tabs[one_of(_("Look at"), list(tabs), "tab-compare", "What differs")]()

@@ -56,8 +56,7 @@ with top:
     with st.container(horizontal=True, vertical_alignment="center"):
         values = {"title": literal(procedure.title), "run": literal(run), "seed": record.run.seed, "origin": origin}
         about = _("{title} · run {run} · seed {seed}{origin}", **values) + answered_by
-        notice = translated(NOTICE) if SHORT_NOTICE in record.answered_by else None
-        st.caption(about, width="content", help=notice)
+        st.caption(about, width="content", help=translated(NOTICE) if SHORT_NOTICE in record.answered_by else None)
         marks_view(house, run, A_RUN)
         watched: set[str] = st.session_state.setdefault("watched", set())
         if record.run.status != "done":

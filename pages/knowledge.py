@@ -36,8 +36,6 @@ FORMS = {
 
 @shown.offered
 def import_view(house: Courthouse, into: str) -> None:
-    if into not in FORMS:
-        return
     with st.expander(_("Import"), icon=":material/upload:"):
         file = shown.uploader(st, _("A file"), ["json", "jsonl"], key=f"import-{into}")
         about = _("A name of small letters, digits and hyphens; a new one makes a new base.")
@@ -151,8 +149,7 @@ def title_of(record: Any) -> str:
         articles = ngettext("article {articles}", "articles {articles}", number, articles=named)
         return f"{' · '.join(filter(None, (record.name.zh, record.name.en)))} ({articles})"
     if isinstance(record, CriminalCase):
-        charges = "; ".join((record.gold.charges or ()) if record.gold else ())
-        return " · ".join(filter(None, (record.title, charges)))
+        return " · ".join(filter(None, (record.title, "; ".join((record.gold and record.gold.charges) or ()))))
     votes = f"{record.buyer_votes} : {record.seller_votes} ({_('buyer : seller')})"
     norms = _("{norms} norms", norms=len(record.norms)) if record.norms else _("no norms yet")
     return " · ".join((record.title, translated(record.category), votes, norms))

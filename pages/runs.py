@@ -208,8 +208,7 @@ def listing() -> None:
     runs = [line for line in lines if isinstance(line, Run)]
     marks = house.marks.short(line.id for line in runs)
     done = [line.id for line in runs if line.outcome and line.procedure in house.procedures]
-    incomplete = house.store.incomplete(*done) if done else ()
-    missing = {run: " ".join(turnout(house.record(run))) for run in incomplete}
+    missing = {run: " ".join(turnout(house.record(run))) for run in (house.store.incomplete(*done) if done else ())}
     rows = []
     for line in lines:
         marked, without = marks.get(line.id, Short()), missing.get(line.id, "")

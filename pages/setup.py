@@ -44,8 +44,7 @@ if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
 undecided = parts.link_box(draft, procedure)
 about_seed = _("All chance depends on it.")
-seed = top[2].number_input(_("Seed"), 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help=about_seed)
-draft.seed = seed = int(seed)
+draft.seed = seed = top[2].number_input(_("Seed"), 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help=about_seed)
 about = st.container()
 
 presets = {preset.title: preset for preset in procedure.presets}

@@ -103,8 +103,7 @@ class LiveAudiences:
     def people(self, token: str) -> int:
         """How many phones look at this audience through this process."""
         kept = self._kept.get(token)
-        since = time.monotonic() - PHONE_AWAY_AFTER_S
-        return sum(seen > since for seen in list(kept.phones.values())) if kept else 0
+        return sum(time.monotonic() - seen < PHONE_AWAY_AFTER_S for seen in list(kept.phones.values())) if kept else 0
 
     def vote(self, token: str, phone: str, poll: str, choice: str, address: str = "") -> None:
         self._admit(token, phone, address)
