@@ -78,7 +78,8 @@ def share_view(house: Courthouse, resource: Resource) -> None:
     if chosen != now:
         do(lambda: share(house.database, resource, chosen))
     if now == "public":
-        st.code(f"{server_address()}/?public={resource.kind}:{resource.id}", language=None, wrap_lines=True)
+        named = f"{resource.kind}:{resource.id}"
+        st.code(f"{server_address()}/?public={named}", language=None, wrap_lines=True)
     links = Links(house.database)
     times = {HOUR: _("1 hour"), DAY: _("1 day"), 7 * DAY: _("1 week"), 30 * DAY: _("30 days")}
     st.markdown(_("**Read-only link**"), help=_("It opens this alone, without signing in, and stops by itself."))
