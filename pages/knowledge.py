@@ -12,6 +12,9 @@ from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge import imports, lessons
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Mode
+from courtroom.knowledge.imports import ImportJob
+from courtroom.knowledge.index import Filter
+from courtroom.knowledge.lessons import RecordChange
 from courtroom.knowledge.memory import Directive, Recall, Standard
 from courtroom.language import _, ngettext, translated
 from courtroom.law import Charge, Statute
@@ -58,7 +61,7 @@ def import_view(house: Courthouse, into: str) -> None:
     shown.under_way(house.taking_in, _told)
 
 
-def _told(job: imports.ImportJob) -> None:
+def _told(job: ImportJob) -> None:
     if job.running:
         values = {"name": literal(job.name), "what": literal(job.what)}
         text = _("{name}: {what} {done} of {total}", done=job.done, total=job.total, **values)
@@ -113,7 +116,7 @@ def collection_view(house: Courthouse, name: str) -> None:
         if base != BUNDLED:
             days["since"] = st.date_input(_("Imported on or after"), value=None, key=f"since-{key}")
             days["until"] = st.date_input(_("Imported on or before"), value=None, key=f"until-{key}")
-    only = index.Filter(category=category, law=law, **days)
+    only = Filter(category=category, law=law, **days)
     if text.strip():
         with shown.errors_shown():
             hits = house.runner.do(collection.search(text, RECORDS_A_PAGE, mode, only=only)).result()
@@ -386,7 +389,7 @@ def lessons_view(house: Courthouse) -> None:
                     shown.do(partial(house.knowledge.lessons.undo, taught.seq))
 
 
-def _name(change: lessons.RecordChange) -> str:
+def _name(change: RecordChange) -> str:
     record = change.after or change.before or {}
     name = str(record.get("title") or record.get("text") or change.id)
     return name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
