@@ -9,7 +9,6 @@ from courtroom import Courthouse, CriminalCase
 from courtroom.access import Access, may
 from courtroom.cases.dispute import CATEGORIES, Dispute, Precedent, PrecedentBatch
 from courtroom.figures.graph import draw_confidence, draw_standards
-from courtroom.knowledge import imports, lessons
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Mode
 from courtroom.knowledge.imports import ImportJob
