@@ -384,8 +384,7 @@ def _field(place: Any, draft: Draft, name: str) -> Any:
 
 def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> DraftPiece:
     key = f"draft-{draft.id}-{piece.number}"
-    above = {ABOVE: N_("With the piece above")} if index else {}
-    places = {**draft.places, **above, LEFT_OUT: N_("Leave out")}
+    places = {**draft.places, **({ABOVE: N_("With the piece above")} if index else {}), LEFT_OUT: N_("Leave out")}
     given: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = literal(piece.source or _("Piece {number}", number=index + 1))

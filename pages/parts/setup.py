@@ -423,8 +423,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         seats = {number: f"{number} {person['name']}" for number, person in enumerate(jury, start=1)}
         left, title = [seat for seat in draft.values[empty] if seat in seats], translated(field.title or "")
         hint, key = translated(field.description or "") or None, draft.key(f"empty-{len(jury)}")
-        seated = st.multiselect(title, list(seats), left, format_func=seats.__getitem__, key=key, help=hint)
-        draft.values[empty] = seated
+        draft.values[empty] = st.multiselect(title, seats, left, format_func=seats.__getitem__, key=key, help=hint)
 
 
 def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:

@@ -286,8 +286,7 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
         }
         frame, key = pd.DataFrame(given, columns=list(columns)), f"experiment-hypotheses-{experiment.digest[:8]}"
         edited = st.data_editor(frame, num_rows="dynamic", hide_index=True, column_config=columns, key=key)
-        whole = edited.dropna(subset=["arm", "than", "measure"])
-        whole = whole.fillna({"direction": "higher", "least": 0.0, "cases": 1})
+        whole = edited.dropna(subset=["arm", "than", "measure"]).fillna({"direction": "higher", "least": 0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
         locked = {"hypotheses": len(rows)}
         st.caption(_("To be locked: {hypotheses}. A line counts once both arms and the measure are chosen.", **locked))

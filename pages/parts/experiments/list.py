@@ -97,8 +97,7 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     store = house.experiments.store
     if what_ifs is None and not store.number(what_ifs=False) and shown.runs_here():
         _welcome(house)
-    first = shown.first_of_page(store.number(what_ifs), PAGE, "experiments-page")
-    kept, bad = store.page(first, PAGE, what_ifs)
+    kept, bad = store.page(shown.first_of_page(store.number(what_ifs), PAGE, "experiments-page"), PAGE, what_ifs)
     shown.unreadable_rows(bad)
     if not kept:
         return

@@ -175,8 +175,7 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
     base = facts.fields_drawn(draft.kind).get(facts.Widget.KNOWLEDGE_BASE)
     for number, (name, field) in enumerate(fields.items()):
         with columns[number % 3]:
-            draw = _base if prefix + name == base else knob
-            values[name] = draw(field, values[name], draft.key(prefix + name))
+            values[name] = (_base if prefix + name == base else knob)(field, values[name], draft.key(prefix + name))
             if values[name] != _default(field):
                 st.caption(_("Default: {default}", default=literal(facts.choice_in_words(field, _default(field)))))
 
