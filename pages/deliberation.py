@@ -91,7 +91,7 @@ drawn, session = room.SCENES.of(record, procedure), st.session_state.setdefault(
 may_go_on = LOOK_AT_A_STANDING_RUN_S if record.run.status != "done" and not record.run.imported else None
 
 
-@st.fragment(run_every=max(room.LIVE_S, room.PACE.look_s) if was_busy else may_go_on)
+@st.fragment(run_every=max(room.LIVE_S, room.PACE.wait_s("look")) if was_busy else may_go_on)
 def live() -> None:
     """What comes in; the rest of the page is drawn again only when something has come of it."""
     looks = time.thread_time()
@@ -104,8 +104,8 @@ def live() -> None:
         st.caption(f":material/hourglass_top: {text}")
     if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:
         st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=calls))
-    room.PACE.looked(session, time.thread_time() - looks)
-    if news(now) != news(record) and time.monotonic() - drawn_at >= room.PACE.page_s:
+    room.PACE.took("look", time.thread_time() - looks, session)
+    if news(now) != news(record) and time.monotonic() - drawn_at >= room.PACE.wait_s("page"):
         st.rerun()
 
 
@@ -140,4 +140,4 @@ tabs_view(house, procedure, run, family=len(family_ids) > 1)
 
 st.divider()
 st.caption(spent_in_words(record))
-room.PACE.drew(time.thread_time() - began)
+room.PACE.took("page", time.thread_time() - began)

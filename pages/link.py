@@ -72,10 +72,9 @@ pulse = house.store.pulse(opens.id) if opens.kind == "run" else ()
 def news() -> bool:
     """Whether the address opens it no more, or its run has gone on."""
     try:
-        gone = addressed(house, links, token) != opens
+        return addressed(house, links, token) != opens or (opens.kind == "run" and house.store.pulse(opens.id) != pulse)
     except NoSuchLink:
-        gone = True
-    return gone or (opens.kind == "run" and house.store.pulse(opens.id) != pulse)
+        return True
 
 
 redrawn(news, LOOK_S)

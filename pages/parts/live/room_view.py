@@ -5,7 +5,7 @@ import threading
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -18,15 +18,14 @@ from courtroom.room.scene import RoomScene, speaking
 from pages.parts.shared.share_view import download
 from pages.parts.shared.shown import errors_shown
 
-SHARE = 0.25
-"""Of one core: what drawing pages again may take, for all who look on together."""
-LOOKS_SHARE = 0.1
-"""The same for their looks."""
+What = Literal["page", "look"]
+SHARES: dict[What, float] = {"page": 0.25, "look": 0.1}
+"""Of one core: what drawing pages again, and looking for news, may take for all who look on together."""
 AWAY_S = 20.0
 """Who has not looked for so long has left."""
-MAX_PAGE_COUNTED_S = 0.2
+MAX_COUNTED_S = 0.2
 """The first page takes longer: it loads what the later ones have."""
-WEIGHT_OF_LAST_PAGE = 0.2
+WEIGHT_OF_LAST = 0.2
 
 
 class Pace:
@@ -35,37 +34,22 @@ class Pace:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._looked: dict[str, float] = {}
-        self._page_s = self._look_s = 0.0
+        self._took = dict.fromkeys(SHARES, 0.0)
 
-    def drew(self, seconds: float) -> None:
+    def took(self, what: What, seconds: float, session: str = "") -> None:
+        """Count what drawing a page took, or a look of a session."""
         with self._lock:
-            self._page_s = _average(self._page_s, seconds)
+            if session:
+                self._looked[session] = time.monotonic()
+            before, counted = self._took[what], min(seconds, MAX_COUNTED_S)
+            self._took[what] = before + WEIGHT_OF_LAST * (counted - before) if before else counted
 
-    def looked(self, session: str, seconds: float) -> None:
-        with self._lock:
-            self._looked[session] = time.monotonic()
-            self._look_s = _average(self._look_s, seconds)
-
-    @property
-    def page_s(self) -> float:
-        """Seconds that a session is to leave between one page and the next."""
-        return self._lookers() * self._page_s / SHARE
-
-    @property
-    def look_s(self) -> float:
-        """Seconds that a session is to leave between one look and the next."""
-        return self._lookers() * self._look_s / LOOKS_SHARE
-
-    def _lookers(self) -> int:
+    def wait_s(self, what: What) -> float:
+        """Seconds that a session is to leave between one page, or look, and the next."""
         since = time.monotonic() - AWAY_S
         with self._lock:
             self._looked = {name: at for name, at in self._looked.items() if at >= since}
-            return len(self._looked)
-
-
-def _average(before: float, last: float) -> float:
-    counted = min(last, MAX_PAGE_COUNTED_S)
-    return before + WEIGHT_OF_LAST_PAGE * (counted - before) if before else counted
+            return len(self._looked) * self._took[what] / SHARES[what]
 
 
 PACE, SCENES = Pace(), Scenes()
