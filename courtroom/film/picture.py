@@ -134,8 +134,8 @@ class Painter:
         self._text(self.scene.title, (left, top), 28, self._ink, weight=700, width=middle - left - 16)
         self._text(f"{self.scene.procedure} · {now.stage}", (left, top + 38), 20, self._soft, width=middle - left - 16)
         if counts:
-            wide = self.shape == "wide"
-            self._tally(now, counts, (middle, top, right, top + 66) if wide else (left, top + 74, right, bottom))
+            beside, below = (middle, top, right, top + 66), (left, top + 74, right, bottom)
+            self._tally(now, counts, beside if self.shape == "wide" else below)
 
     def _tally(self, now: Standing, counts: Mapping[str, int], box: Box) -> None:
         """A number for each side and a bar, filled from both ends where there are two."""

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
-from courtroom import Courthouse, Procedure, Record
+from courtroom import Choice, Courthouse, Procedure, Record
 from courtroom.access import Access, may
 from courtroom.engine.interventions import AddNote
 from courtroom.language import N_, _
@@ -149,19 +149,18 @@ def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], to
         st.caption(_("Nobody has sent an argument yet."))
         return
     st.markdown(f"**{many(len(arguments), 'argument')}**")
+    sides = {choice.name: choice for choice in live_audiences().snapshot(token).procedure.choices}
     for one in arguments[:3]:
-        _argument(record, one, token)
+        _argument(record, one, sides.get(one.choice))
     if len(arguments) > 3:
         with st.expander(_("{arguments} more", arguments=len(arguments) - 3)):
             for one in arguments[3:50]:
-                _argument(record, one, token)
+                _argument(record, one, sides.get(one.choice))
     if chosen := next((one for one in arguments if one.number == st.session_state.get(f"put-in-{run}")), None):
         _put_in(house, record, chosen)
 
 
-def _argument(record: Record, one: Liked, token: str) -> None:
-    choices = live_audiences().snapshot(token).procedure.choices
-    side = next((choice for choice in choices if choice.name == one.choice), None)
+def _argument(record: Record, one: Liked, side: Choice | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"{one.likes:d}", icon=":material/thumb_up:", color="blue")
         if side:

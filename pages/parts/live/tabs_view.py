@@ -156,7 +156,7 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
         tabs += ["Family"] if family else []
         shown = one_of(_("Look at"), tabs, f"tab-{run}", tabs[0])
         if len(record.stages) > 1:
-            at, run = back(), record.run.id
+            at = back()
             names = {str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages}
             names[NOW] = _("now")
             options, key = list(names), f"at-{run}-{len(names)}"

@@ -82,25 +82,25 @@ def told(value: Any) -> str:
     return str(value)
 
 
-def _in_line(value: Any, most: int = SHORT) -> str:
+def _in_line(value: Any) -> str:
     words = value.get("text", value) if isinstance(value, dict) else value  # of a piece of evidence, what it says
-    return short(", ".join(line for line in told(words).splitlines() if line), most)
+    return short(", ".join(line for line in told(words).splitlines() if line), SHORT)
 
 
-def change_in_line(before: Any, after: Any, most: int = 60) -> str:
+def change_in_line(before: Any, after: Any) -> str:
     """What became of a value, in one line; of long lists, what is gone and what is new."""
-    if isinstance(before, list) and isinstance(after, list) and max(len(told(before)), len(told(after))) > most:
+    if isinstance(before, list) and isinstance(after, list) and max(len(told(before)), len(told(after))) > SHORT:
         gone = [part for part in before if part not in after]
         new = [part for part in after if part not in before]
         parts = [
-            f"{word} {_in_line(parts[0], most)}"
+            f"{word} {_in_line(parts[0])}"
             if len(parts) == 1
             else _("{word} {parts} of {size}", word=word, parts=len(parts), size=size)
             for word, parts, size in ((_("without"), gone, len(before)), (_("with new"), new, len(after)))
             if parts
         ]
         return "; ".join(parts) or _("in another order")
-    return f"{_in_line(before, most)} → {_in_line(after, most)}"
+    return f"{_in_line(before)} → {_in_line(after)}"
 
 
 def _is_short(value: Any) -> bool:
