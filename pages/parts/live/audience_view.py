@@ -65,7 +65,6 @@ WHO = "The audience"
 PANEL_ANCHOR = "audience"
 
 
-@offered
 def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Opens an audience. One of a finished run sees one ballot after another, as the presenter opens them."""
     if st.session_state.pop("invited", None):

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import streamlit as st
 
 from courtroom import Courthouse, Procedure, Record
-from courtroom.access import Access, Resource, may
+from courtroom.access import Resource
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import Widget, fields_drawn
@@ -25,7 +25,7 @@ from pages.parts.setup import changes_from, draw_section
 from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import server_address, your_name
 from pages.parts.shared.knobs import SetupDraft
-from pages.parts.shared.shown import do, errors_shown, literal, moment, offered, one_of, placed
+from pages.parts.shared.shown import do, errors_shown, literal, moment, one_of, placed
 
 Do = Callable[..., None]
 """Does actions, in their order."""
@@ -82,8 +82,6 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
-    if not may(Access.RUN):
-        return
     # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn again.
     awaited = bool(questions) and record.run.status == "paused"
     with st.expander(_("Intervene"), awaited, key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
@@ -200,7 +198,6 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
             do(acts.ChangeSetup(key=f"members.{chosen}", value=spec))
 
 
-@offered
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
     if not may_change(house.database, Resource(kind="run", id=record.run.id)):

@@ -23,7 +23,7 @@ from pages.parts.shared.house import show_beside
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
-from pages.parts.shared.shown import do, errors_shown, literal, offered
+from pages.parts.shared.shown import do, errors_shown, literal
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -157,7 +157,6 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
 MAX_CHANGES_OFFERED = 6
 
 
-@offered
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
     title, key = _("Change one thing"), f"changing-{record.run.id}"
