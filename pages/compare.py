@@ -94,7 +94,7 @@ def run_card(procedure: Procedure, record: Record) -> None:
         if run.verdict.note:
             inert(run.verdict.note, small=True, faint=True)
     if told := turnout(record):
-        st.caption(f":material/person_off: {' '.join(literal(translated(line)) for line in told)}")
+        st.caption(f":material/person_off: {' '.join(literal(line) for line in told)}")
     st.caption(shown.spent_in_words(record))
     if st.button(_("Open"), key=f"open-{run.id}", icon=":material/gavel:"):
         open_run(run.id)

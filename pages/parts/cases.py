@@ -88,7 +88,7 @@ def case_body(house: Courthouse, case: Case) -> None:
         _dispute(house, case)
         return
     for title, text in case.sections():
-        st.subheader(literal(translated(title)))
+        st.subheader(literal(title))
         inert(text)
     if media := list(case.media()):
         st.subheader(_("Pictures and videos"))

@@ -353,7 +353,7 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         named = {field.strip(): column.strip() for field, _sign, column in lines}
         panel, remark = read_panel(file.name, file.getvalue(), encoding, named)
         if remark:
-            st.toast(literal(translated(remark)), icon=":material/info:", duration="long")
+            st.toast(literal(remark), icon=":material/info:", duration="long")
         called = name.strip() or file.name.rpartition(".")[0]
         house.panels.save(called, panel)
         _seat(draft, called, panel)

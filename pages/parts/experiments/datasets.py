@@ -198,7 +198,7 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
         _figures(counted)
     elif part == "Tables":  # those that papers print of such a dataset
         for title, found in printed.printed_tables(house.datasets, info.name, info.version):
-            st.caption(literal(translated(title)))
+            st.caption(literal(title))
             table(found)
     else:
         parts[part](house, info)

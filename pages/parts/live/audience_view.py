@@ -67,21 +67,15 @@ PANEL_ANCHOR = "audience"
 
 def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Opens an audience. One of a finished run sees one ballot after another, as the presenter opens them."""
-    if st.session_state.pop("invited", None):
-        st.rerun()  # these controls are drawn apart from the page, on which the audience's panel is to stand now
     audience = house.audiences.of(record.run.id)
     if not procedure.choices or not any(role.votes for role in procedure.roles):
         return
     if audience and audience.closed is None:
         st.markdown(f":material/qr_code: [{_('The audience')}](#{PANEL_ANCHOR})", width="content")
         return
-
-    def invite() -> None:
-        house.audiences.open(record.run.id, 0 if record.run.status == "done" else None)
-        st.session_state["invited"] = record.run.id
-
     about = _("People follow on their phones and vote alongside the members. Nothing of it changes the run.")
-    st.button(_("Invite an audience"), key="do-invite", icon=":material/groups:", help=about, on_click=invite)
+    if st.button(_("Invite an audience"), key="do-invite", icon=":material/groups:", help=about):
+        do(lambda: house.audiences.open(record.run.id, 0 if record.run.status == "done" else None))
 
 
 def audience_view(house: Courthouse, record: Record) -> None:
