@@ -164,9 +164,8 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
             about, title = _("What stands here as it was at the end of any stage. Nothing is lost."), _("As it stood")
             chosen = st.selectbox(title, options, place, format_func=names.__getitem__, key=key, help=about, width=240)
             if chosen != at:
-                if chosen == NOW:
-                    st.query_params.pop("at", None)
-                else:
+                st.query_params.pop("at", None)
+                if chosen != NOW:
                     st.query_params["at"] = chosen
                 st.rerun()  # other parts of the page are for now only
             if chosen != NOW:
@@ -377,27 +376,23 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     members = [member for member in voters if shown is None or member.id in fits]
     if not members:
         st.caption(_("No member fits this filter."))
-    cards = []
-    for member in members:
-        vote = last.get(member.id)
-        person = vote is not None and (vote.stage, member.id) in by_hand
-        cards.append(_card(procedure, record, member, vote, moved.get(member.id, ""), person=person))
+    cards = [_card(procedure, record, one, last.get(one.id), moved.get(one.id, ""), by_hand) for one in members]
     data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
     key = f"members-{record.run.id}"
     member_cards(data=data.encode(), key=key, on_member_change=lambda: _open(st.session_state[key].get("member")))
 
 
 def _card(
-    procedure: Procedure, record: Record, member: Member, vote: Voted | None, moved: str, *, person: bool
+    procedure: Procedure, record: Record, member: Member, vote: Voted | None, moved: str, by_hand: set[tuple[str, str]]
 ) -> dict[str, Any]:
-    """What a member's card shows. `moved`: the ballot in which it last changed sides."""
+    """What a member's card shows. `moved`: the ballot in which it last changed sides; `by_hand`: stages and members."""
     line = member.spec.id
     if persona := member.persona:
         words = {"status": translated(persona.status), "background": translated(persona.background)}
         line = _("{age}, {status}. {background}", age=persona.age, **words)
     notes = [_("was {before}", before=translated(vote.before or ""))] if vote and vote.changed else []
     notes += [_("changed sides in {ballot}", ballot=translated(moved))] if moved and not notes else []
-    notes += [_("given by a person")] if person else []
+    notes += [_("given by a person")] if vote and (vote.stage, member.id) in by_hand else []
     notes += [_("was set")] if vote and given_by(record, vote) == "set" else []
     if vote and (stand_in := stand_in_of(record, vote)):
         notes.append(_("by its stand-in {model}", model=stand_in.model))
