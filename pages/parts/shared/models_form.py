@@ -103,13 +103,11 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         spec = ModelSpec.model_validate({**place, "temperature": 0.0, "max_tokens": 500})
         return [trial async for trial in trials(spec, connections)]
 
-    tried: list[ModelTrial] = []
     with errors_shown(), _typed(), st.spinner(_("Asking the model ...")):
-        tried = asyncio.run(ask())
-    for trial in tried:
-        price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
-        sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
-        (st.success if trial.works else st.warning)(sentence)
+        for trial in asyncio.run(ask()):
+            price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
+            sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
+            (st.success if trial.works else st.warning)(sentence)
 
 
 def found_out(model: str, key: str) -> None:
