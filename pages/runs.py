@@ -6,9 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom import report
+from courtroom import Courthouse, report
 from courtroom.access import Access, acting_account, may
-from courtroom.courthouse import Courthouse
 from courtroom.engine.run import ABOUT_RECORDINGS, Run
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
