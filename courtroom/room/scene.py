@@ -132,14 +132,13 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
     begun = {stage.stage_kind for stage in record.stages}
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
     tones = ((choice, tone(choice.tone), tone(choice.tone, "dark")) for choice in procedure.choices)
+    sides = tuple(Side(name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=a, dark=b) for c, a, b in tones)
     return RoomScene(
         run=record.run.id,
         procedure=procedure.title,
         **record.run.model_dump(include={"title", "status", "reason"}),
         **vars(counting),
-        sides=tuple(
-            Side(name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=a, dark=b) for c, a, b in tones
-        ),
+        sides=sides,
         seats=tuple(_seats(record, procedure)),
         seating=procedure.seating,
         carries=any(kind.name == ROUND for kind in procedure.stages),

@@ -303,14 +303,13 @@ def undo_bar(key: str, restore: Callable[[Any], object]) -> Iterator[None]:
 
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
 
-def offered(draw: Callable[P, R]) -> Callable[P, R | None]:
+def offered(draw: Callable[P, T]) -> Callable[P, T | None]:
     """A part of a page that is drawn only for people who may run something."""
 
     @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> T | None:
         return draw(*args, **kwargs) if may(Access.RUN) else None
 
     return drawn
