@@ -28,8 +28,6 @@ from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
 from pages.parts.shared.shown import count, duration, errors_shown, literal, many, money, table, uploader
 
-AS_WRITTEN = ""
-
 
 def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...]) -> Experiment | None:
     """What can be changed of it; None as long as its cases are missing."""
@@ -94,14 +92,14 @@ def _model(house: Courthouse, written: Experiment, key: str) -> str:
     """The model that takes the place of all; empty where the experiment names its own."""
     own = list(dict.fromkeys(arm.model for arm in written.arms if arm.procedure and arm.model))
     if own in ([], [OFFLINE]):
-        return AS_WRITTEN
+        return ""
     named = ", ".join(own[:4]) + (" ..." if len(own) > 4 else "")
     offers: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
     about = _("One model for every member of every arm, in place of those that are written.")
     looks: dict[str, Any] = {"key": f"{key}-model", "accept_new_options": True, "help": about}
     looks["format_func"] = lambda one: one or _("as written: {own}", own=named)
-    chosen = st.selectbox(_("Models"), [AS_WRITTEN, *offers], **looks)
-    return offers[chosen].id if chosen in offers else (chosen or AS_WRITTEN).strip()
+    chosen = st.selectbox(_("Models"), ["", *offers], **looks)
+    return offers[chosen].id if chosen in offers else (chosen or "").strip()
 
 
 FILES = ["jsonl", "csv", "tsv", "json"]
