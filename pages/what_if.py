@@ -263,7 +263,7 @@ def _variants(experiment: Experiment, what_if: variation.WhatIf, known: Procedur
     for row in what_if.rows:
         first = next((run for run in row.runs if run not in waiting), None)
         share = row.shares.get(what_if.decided)
-        interval = (share.value, share.low, share.high) if share else (None, None, None)
+        interval: tuple[float | None, ...] = (share.value, share.low, share.high) if share else (None, None, None)
         numbers = (None if number is None else round(number, 2) for number in (row.swing, row.votes, *interval))
         told = row.name, variation.CHANGES[row.kind or "base"], outcome_title(known, row.outcome)
         flips = _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else ""
