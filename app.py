@@ -37,8 +37,7 @@ def draw() -> None:
     # The link of a seat or of an audience opens that page alone: nothing else is there to go to.
     OPENED_ALONE = {
         "seat": st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:"),
-        "link": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
-        "public": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
+        **dict.fromkeys(("link", "public"), st.Page("pages/link.py", title=_("A link"), icon=":material/link:")),
         "audience": st.Page("pages/audience.py", title=_("Audience"), icon=":material/groups:"),
     }
     PAGES = [

@@ -13,8 +13,7 @@ from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
 from pages.parts.shared.house import courthouse, heading, opens
-from pages.parts.shared.shown import STYLES, html_of, inert, redrawn
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import STYLES, html_of, inert, literal, redrawn
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4
@@ -65,10 +64,8 @@ def ballot_view(poll: Poll) -> None:
     mine = live.audiences.choices(run, phone).get(poll.path)
     st.subheader(_("How would you decide?"))
     told = _("{name}. You can change your vote until the next round opens.", name=literal(poll.name))
-    decided = _(
-        "The members have decided. You can change your vote until the audience is closed; then theirs is shown."
-    )
-    st.caption(decided if snapshot.record.run.status == "done" and not snapshot.to_come else told)
+    ended = _("The members have decided. You can change your vote until the audience is closed; then theirs is shown.")
+    st.caption(ended if snapshot.record.run.status == "done" and not snapshot.to_come else told)
     looks: dict[str, Any] = {"width": "stretch", "disabled": not phone, "on_click": send}
     for number, choice in enumerate(choices.values()):
         title, given = f"{literal(choice.mark)} {literal(choice.title)}", (live.vote, phone, poll.path, choice.name)

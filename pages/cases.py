@@ -9,18 +9,16 @@ from typing import NoReturn
 
 import streamlit as st
 
-from courtroom.cases.case import Case
+from courtroom import Case, CourtroomError, Procedure
 from courtroom.cases.question import Question, options_in
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.language import LANGUAGES, _, language, translated
 from courtroom.recordings import Recording
 from pages.parts.cases import case_form, case_view, upload
+from pages.parts.shared import shown
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import errors_shown, in_columns, offered, undo_bar, unreadable_rows, uploader
-from pages.parts.shared.words import declared, escaped, literal, many
+from pages.parts.shared.shown import errors_shown, escaped, in_columns, literal, many, offered, undo_bar
 
 PER_ROW = 3
 SAMPLES_A_KIND_AT_FIRST = 3
@@ -47,7 +45,8 @@ def welcome() -> None:
                 st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
                 st.markdown(literal(recording.sentence.in_language(speaks)))
                 if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
-                    _play(recording)
+                    with errors_shown():
+                        open_run(house.files.play(recording), play=True)
                 st.caption(translated(ABOUT_RECORDINGS[RECORDING]))
     if recorded:
         with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
@@ -56,12 +55,13 @@ def welcome() -> None:
                 title = literal(_title(recording, cases[recording.case].language))
                 key, about = f"play-{recording.file.stem}", literal(recording.sentence.in_language(language()))
                 if st.button(title, key=key, type="tertiary", icon=":material/play_circle:", help=about):
-                    _play(recording)
+                    with errors_shown():
+                        open_run(house.files.play(recording), play=True)
     kinds = {case.kind: case for case in sorted(cases.values(), key=lambda one: one.language == language())}
     with st.container(horizontal=True, vertical_alignment="center", key="watch"):
         st.caption(_("Watch one that the offline model hears now:"), width="content")
         for kind, case in kinds.items():
-            key, title, about = f"watch-{kind}", declared(case.kind_title), literal(case.title)
+            key, title, about = f"watch-{kind}", translated(case.kind_title), literal(case.title)
             if st.button(title, key=key, type="tertiary", icon=":material/play_arrow:", help=about):
                 with errors_shown():
                     start(house.first_fitting(case.kind), case, play=True)
@@ -80,19 +80,11 @@ def _get_ready() -> None:
         Thread(target=import_module, args=(module,), daemon=True).start()
 
 
-def _play(recording: Recording) -> None:
-    with errors_shown():
-        run = st.session_state["play"] = house.files.play(recording)
-        open_run(run)
-
-
 def start(procedure: Procedure, case: Case, *, play: bool = False) -> NoReturn:
     """Hear a case as it is set up at first, and go to the run; `play`: shown from its beginning."""
     run = house.new_run(procedure.name, case, procedure.setup(), 0)
     house.runner.go(run)
-    if play:
-        st.session_state["play"] = run
-    open_run(run)
+    open_run(run, play=play)
 
 
 @offered
@@ -106,8 +98,7 @@ def ask() -> None:
         about = _("Two to six, one a line or parted by commas. Without any, members propose answers first.")
         title = _("Answers to choose from, if any")
         typed = left.text_area(title, options, key="ask_options", height=80, placeholder=hint, help=about)
-        title = _("Texts and pictures that go with it, if any")
-        files = uploader(right, title, key="ask_files", several=True)
+        files = shown.uploader(right, _("Texts and pictures that go with it, if any"), key="ask_files", several=True)
         panels = {one.title: one for one in house.fitting(Question.model_fields["kind"].default)}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             panel = panels[st.selectbox(_("Who deliberates"), list(panels), key="ask_panel", width=240)]
@@ -151,7 +142,7 @@ def library() -> None:
     ask()
     add()
     welcome()
-    unreadable_rows(house.library.unreadable())
+    shown.unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
     fields = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     text = fields[0].text_input(_("Search"), key="search", placeholder=_("kettle, refund, camera ...")).casefold()
@@ -172,7 +163,7 @@ def library() -> None:
         "Your own": lambda c: not is_sample(c.id),
     }
     kind = fields[3].selectbox(_("Show"), list(tests), format_func=translated)
-    shown = [
+    fitting = [
         case
         for case in cases
         if text in f"{case.title} {' '.join(case.brief())} {case.id}".casefold()
@@ -180,9 +171,9 @@ def library() -> None:
         and wanted in ("All", case.language)
         and tests[kind](case)
     ]
-    if not shown:
+    if not fitting:
         st.info(_("No case fits these filters. Loosen them, or upload a case of your own."))
-    for column, case in in_columns(shown, PER_ROW):
+    for column, case in in_columns(fitting, PER_ROW):
         with column, st.container(border=True):
             if case.picture and case.picture.sha256:
                 alt = case.picture.description or case.picture.id

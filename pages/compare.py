@@ -6,33 +6,25 @@ from typing import Any
 
 import streamlit as st
 
-from courtroom.declarations.parts import Choice
+from courtroom import Choice, Procedure, Record
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.engine.run import ABOUT_RECORDINGS
 from courtroom.evaluation import comparison as compared
 from courtroom.evaluation.turnout import turnout
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.language import N_, _, translated
 from pages.parts.shared import differences as beside
+from pages.parts.shared import shown
 from pages.parts.shared.blocks_view import answer_view, block_view, choice_html, choice_words, label_chosen
 from pages.parts.shared.controls import status_badge
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.shown import inert, one_of, redrawn, rows_chosen, table, theme
-from pages.parts.shared.words import declared, field_in_words, literal, placed, spent_in_words
+from pages.parts.shared.shown import field_in_words, inert, literal, one_of, placed, rows_chosen, table, theme
 
 LIVE_S = 1.5
 MAX_BALLOTS_DRAWN = 12
 TITLES = {"case": "Case", "procedure": "Procedure", "setup": "Setup", "seed": "Seed"}
-STATES = {
-    "Not the same": compared.APART,
-    "Differs": ("differs",),
-    "Only in some": ("only in some",),
-    "Same": ("same",),
-    "Not yet": ("not yet",),
-}
+STATES = ("Not the same", "Differs", "Only in some", "Same", "Not yet", "All")
 SOURCES = {"asked": "asked", "recorded": "on record", "person": "a person", None: ""}
 
 
@@ -102,8 +94,8 @@ def run_card(procedure: Procedure, record: Record) -> None:
         if run.verdict.note:
             inert(run.verdict.note, small=True, faint=True)
     if told := turnout(record):
-        st.caption(f":material/person_off: {' '.join(literal(translated(line)) for line in told)}")
-    st.caption(spent_in_words(record))
+        st.caption(f":material/person_off: {' '.join(literal(line) for line in told)}")
+    st.caption(shown.spent_in_words(record))
     if st.button(_("Open"), key=f"open-{run.id}", icon=":material/gavel:"):
         open_run(run.id)
 
@@ -134,7 +126,8 @@ def given(path: str) -> tuple[Record, Called]:
 
 def answers_beside() -> None:
     top = st.columns(3)
-    state = top[0].selectbox(_("Show"), [*STATES, "All"], format_func=translated)
+    state = top[0].selectbox(_("Show"), STATES, format_func=translated)
+    states = compared.APART if state == "Not the same" else (state.lower(),)
     stages = {"All": "All"} | {stage.path: stage.name for record in records for stage in record.stages}
     stage = top[1].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     names = {"All": "All"} | {member.id: member.name for record in records for member in record.everybody}
@@ -142,7 +135,7 @@ def answers_beside() -> None:
     answers = [
         answer
         for answer in comparison.answers
-        if answer.state in STATES.get(state, (answer.state,))
+        if (state == "All" or answer.state in states)
         and stage in ("All", answer.stage)
         and member in ("All", answer.member)
     ]
@@ -276,8 +269,7 @@ def members_beside() -> None:
     votes = []
     for ballot in comparison.ballots:
         row = next((row for row in ballot.members if row.member == chosen.member), None)
-        reasons = {vote.reasons for vote in row.votes if vote} if row else set()
-        if row and (row.differs or len(reasons) > 1):
+        if row and (row.differs or len({vote.reasons for vote in row.votes if vote}) > 1):
             said = (
                 "\n".join((choice_words(known, vote.choice)[0], *vote.reasons)) if vote else None
                 for known, vote in zip(procedures, row.votes, strict=True)
@@ -305,7 +297,7 @@ def inputs() -> None:
         st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
         endings = {procedure.ending.title for procedure in procedures}
-        st.markdown(f"**{declared(endings.pop() if len(endings) == 1 else 'Outcome')}**")
+        st.markdown(f"**{translated(endings.pop() if len(endings) == 1 else 'Outcome')}**")
         # A text that stands within another one is not told twice.
         whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
         known = {one.path for one in comparison.verdict if all(str(value) in whole for value in one.values)}
@@ -325,7 +317,7 @@ def families() -> None:
 
 # A run that is not done may come a step further, also by somebody else's doing.
 goes_on = any(record.run.status != "done" for record in records)
-redrawn(lambda: standing(house.record(one.run.id) for one in records) != drawn, LIVE_S if goes_on else None)
+shown.redrawn(lambda: standing(house.record(one.run.id) for one in records) != drawn, LIVE_S if goes_on else None)
 for column, record, procedure in zip(st.columns(len(records), border=True), records, procedures, strict=True):
     with column:
         run_card(procedure, record)
@@ -333,15 +325,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.markdown(in_a_sentence())
     with st.popover(_("Share")):
         st.caption(_("This address opens the same comparison, also in another browser:"))
-        runs = ",".join(one.run.id for one in records)
-        st.code(f"{st.context.url}?runs={runs}", language=None, wrap_lines=True)
-tabs = {
-    "What differs": inputs,
-    "Votes": votes_beside,
-    "Members": members_beside,
-    "Answers": answers_beside,
-    "Views": views_beside,
-    "Looked up": look_ups_beside,
-    "Family": families,
-}
+        st.code(f"{st.context.url}?runs={','.join(one.run.id for one in records)}", language=None, wrap_lines=True)
+tabs = {"What differs": inputs, "Votes": votes_beside, "Members": members_beside, "Answers": answers_beside}
+tabs |= {"Views": views_beside, "Looked up": look_ups_beside, "Family": families}
 tabs[one_of(_("Look at"), list(tabs), "tab-compare", "What differs")]()

@@ -18,8 +18,7 @@ from pages.parts.live.questions_view import marks_view
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import bell_view, controls, standing
 from pages.parts.shared.house import courthouse, heading
-from pages.parts.shared.shown import STYLES
-from pages.parts.shared.words import declared, literal, spent_in_words
+from pages.parts.shared.shown import STYLES, literal, spent_in_words
 
 SHARED_BY_SESSIONS_S = 0.2
 LOOK_AT_A_STANDING_RUN_S = 3.0
@@ -57,8 +56,7 @@ with top:
     with st.container(horizontal=True, vertical_alignment="center"):
         values = {"title": literal(procedure.title), "run": literal(run), "seed": record.run.seed, "origin": origin}
         about = _("{title} · run {run} · seed {seed}{origin}", **values) + answered_by
-        notice = translated(NOTICE) if SHORT_NOTICE in record.answered_by else None
-        st.caption(about, width="content", help=notice)
+        st.caption(about, width="content", help=translated(NOTICE) if SHORT_NOTICE in record.answered_by else None)
         marks_view(house, run, A_RUN)
         watched: set[str] = st.session_state.setdefault("watched", set())
         if record.run.status != "done":
@@ -76,8 +74,7 @@ def busy(now: Record) -> bool:
 
 
 def news(now: Record) -> tuple[object, ...]:
-    answers = 0 if votes else len(now.calls)
-    return len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), answers
+    return len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), 0 if votes else len(now.calls)
 
 
 @st.fragment
@@ -94,7 +91,7 @@ drawn, session = room.SCENES.of(record, procedure), st.session_state.setdefault(
 may_go_on = LOOK_AT_A_STANDING_RUN_S if record.run.status != "done" and not record.run.imported else None
 
 
-@st.fragment(run_every=max(room.LIVE_S, room.PACE.look_s) if was_busy else may_go_on)
+@st.fragment(run_every=max(room.LIVE_S, room.PACE.wait_s("look")) if was_busy else may_go_on)
 def live() -> None:
     """What comes in; the rest of the page is drawn again only when something has come of it."""
     looks = time.thread_time()
@@ -102,14 +99,13 @@ def live() -> None:
     shown = room.pulse_view(house, now, procedure, drawn)
     if not shown or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
-    asked = {call.model for call in house.runner.open_calls(now.run.id).values()}
-    for model in sorted(asked & house.pool.loading):
+    for model in sorted({call.model for call in house.runner.open_calls(now.run.id).values()} & house.pool.loading):
         text = _("{model} is still loading on its server, and is waited for.", model=literal(model))
         st.caption(f":material/hourglass_top: {text}")
     if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:
         st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=calls))
-    room.PACE.looked(session, time.thread_time() - looks)
-    if news(now) != news(record) and time.monotonic() - drawn_at >= room.PACE.page_s:
+    room.PACE.took("look", time.thread_time() - looks, session)
+    if news(now) != news(record) and time.monotonic() - drawn_at >= room.PACE.wait_s("page"):
         st.rerun()
 
 
@@ -135,7 +131,7 @@ if record.run.verdict:
     for sentence in filter(None, (house.experiments.repeats.sentence(run), votes_worth(house, run))):
         st.caption(literal(sentence))
     text = _("Run it again with one thing changed at a time.")
-    if st.button(declared(procedure.ending.what_if), icon=":material/alt_route:", help=text):
+    if st.button(translated(procedure.ending.what_if), icon=":material/alt_route:", help=text):
         st.session_state["what-if-run"] = run
         st.session_state.pop("what-if", None)
         st.switch_page("pages/what_if.py", query_params={"base": run})
@@ -144,4 +140,4 @@ tabs_view(house, procedure, run, family=len(family_ids) > 1)
 
 st.divider()
 st.caption(spent_in_words(record))
-room.PACE.drew(time.thread_time() - began)
+room.PACE.took("page", time.thread_time() - began)

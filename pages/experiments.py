@@ -3,15 +3,13 @@
 import streamlit as st
 
 from courtroom.access import Access, may
-from courtroom.experiments.store import NoSuchExperiment
 from courtroom.language import _
 from pages.parts.experiments.datasets import draw_datasets
 from pages.parts.experiments.form import experiment_form
-from pages.parts.experiments.list import experiment_list, recipe_list
+from pages.parts.experiments.list import experiment_list, opened, recipe_list
 from pages.parts.experiments.view import experiment_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.shown import one_of
-from pages.parts.shared.words import literal
 
 PARTS = ("Experiments", "New", "Recipes", "Datasets")
 
@@ -19,19 +17,9 @@ house = courthouse()
 st.title(_("Experiments"))
 
 name = st.query_params.get("experiment") or st.session_state.get("experiment")
-if name:
-    try:
-        kept = house.experiments.store.experiment(name)
-    except NoSuchExperiment as error:
-        st.error(literal(str(error)))
-        st.session_state.pop("experiment", None)
-    else:
-        if kept.experiment.dataset.run:
-            st.session_state.pop("experiment", None)
-            st.switch_page("pages/what_if.py", query_params={"experiment": kept.id})
-        st.session_state["experiment"] = st.query_params["experiment"] = kept.id
-        experiment_view(house, kept)
-        st.stop()
+if name and (kept := opened(house, "experiment", name)):
+    experiment_view(house, kept)
+    st.stop()
 
 parts = [part for part in PARTS if may(Access.RUN) or part in ("Experiments", "Datasets")]
 if st.session_state.get("experiments-part") not in parts:

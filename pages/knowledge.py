@@ -5,13 +5,13 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, CriminalCase
 from courtroom.access import Access, may
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import CATEGORIES, Dispute, Precedent, PrecedentBatch
-from courtroom.courthouse import Courthouse
 from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Mode
+from courtroom.knowledge.imports import ImportJob
 from courtroom.knowledge.index import Filter
 from courtroom.knowledge.lessons import RecordChange
 from courtroom.knowledge.memory import Directive, Recall, Standard
@@ -24,9 +24,8 @@ from pages.parts.shared import shown
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.models_form import embedding_choice, start_with_models
-from pages.parts.shared.words import count, literal, moment
+from pages.parts.shared.shown import count, literal, moment
 
-LIVE_S = 0.5
 SHOWN = "imported-into"
 """Kind and base of the last import, in the session: its base is shown as soon as something is in it."""
 HOW: dict[How, str] = {"add": "stays", "replace": "is replaced by this file"}
@@ -39,8 +38,6 @@ FORMS = {
 
 @shown.offered
 def import_view(house: Courthouse, into: str) -> None:
-    if into not in FORMS:
-        return
     with st.expander(_("Import"), icon=":material/upload:"):
         file = shown.uploader(st, _("A file"), ["json", "jsonl"], key=f"import-{into}")
         about = _("A name of small letters, digits and hyphens; a new one makes a new base.")
@@ -60,23 +57,18 @@ def import_view(house: Courthouse, into: str) -> None:
     if kind == into and imported in house.knowledge.bases():
         st.session_state[f"base-{into}"] = imported
         del st.session_state[SHOWN]
-    busy = any(state.running for state in house.taking_in.values())
+    shown.under_way(house.taking_in, _told)
 
-    @st.fragment(run_every=LIVE_S if busy else None)
-    def under_way() -> None:
-        for state in list(house.taking_in.values()):
-            if state.running:
-                values = {"name": literal(state.name), "what": literal(state.what)}
-                text = _("{name}: {what} {done} of {total}", done=state.done, total=state.total, **values)
-                st.progress(state.done / max(1, state.total), text)
-            elif state.error:
-                st.error(literal(state.error))
-            else:
-                st.success(_("{name}: all {total} records are in.", name=literal(state.name), total=state.total))
-        if busy and not any(state.running for state in house.taking_in.values()):
-            st.rerun()
 
-    under_way()
+def _told(job: ImportJob) -> None:
+    if job.running:
+        values = {"name": literal(job.name), "what": literal(job.what)}
+        text = _("{name}: {what} {done} of {total}", done=job.done, total=job.total, **values)
+        st.progress(job.done / max(1, job.total), text)
+    elif job.error:
+        st.error(literal(job.error))
+    else:
+        st.success(_("{name}: all {total} records are in.", name=literal(job.name), total=job.total))
 
 
 RECORDS_A_PAGE = 20
@@ -143,8 +135,8 @@ def collection_view(house: Courthouse, name: str) -> None:
         below, above = _("Nothing is here yet. Import a file below."), _("Nothing is here yet. Import a file above.")
         st.info(below if name == "precedents" else above, icon=":material/auto_stories:")
         return
-    page = shown.page_of(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
-    records, damaged = collection.page((page - 1) * RECORDS_A_PAGE, RECORDS_A_PAGE)
+    first = shown.first_of_page(len(collection), RECORDS_A_PAGE, f"page-{collection.name}")
+    records, damaged = collection.page(first, RECORDS_A_PAGE)
     shown.unreadable_rows(damaged)
     for record in records:
         record_view(house, record, base)
@@ -159,13 +151,10 @@ def title_of(record: Any) -> str:
         articles = ngettext("article {articles}", "articles {articles}", number, articles=named)
         return f"{' · '.join(filter(None, (record.name.zh, record.name.en)))} ({articles})"
     if isinstance(record, CriminalCase):
-        charges = "; ".join((record.gold.charges or ()) if record.gold else ())
-        return " · ".join(filter(None, (record.title, charges)))
-    if isinstance(record, Precedent):
-        votes = f"{record.buyer_votes} : {record.seller_votes} ({_('buyer : seller')})"
-        norms = _("{norms} norms", norms=len(record.norms)) if record.norms else _("no norms yet")
-        return " · ".join((record.title, translated(record.category), votes, norms))
-    return str(getattr(record, "title", "") or getattr(record, "text", "") or record.id)
+        return " · ".join(filter(None, (record.title, "; ".join((record.gold and record.gold.charges) or ()))))
+    votes = f"{record.buyer_votes} : {record.seller_votes} ({_('buyer : seller')})"
+    norms = _("{norms} norms", norms=len(record.norms)) if record.norms else _("no norms yet")
+    return " · ".join((record.title, translated(record.category), votes, norms))
 
 
 def record_view(house: Courthouse, record: Any, base: str = BUNDLED) -> None:
@@ -254,8 +243,7 @@ def _precedent(house: Courthouse, precedent: Precedent, *, is_bundled: bool) -> 
         norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
         changed = is_bundled and may(Access.RUN) and norms_now != precedent.norms
         if changed and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary"):
-            house.imports.add_precedents([precedent.model_copy(update={"norms": norms_now})])
-            st.rerun()
+            shown.do(lambda: house.imports.add_precedents([precedent.model_copy(update={"norms": norms_now})]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(literal(precedent.source))
         if not is_bundled:
@@ -376,8 +364,8 @@ def lessons_view(house: Courthouse) -> None:
     titles = {phase: translated(title) for phase, title in PHASES.items()}
     phases = st.multiselect(_("Show"), list(titles), format_func=titles.__getitem__, placeholder=_("all steps"))
     fitting = [taught for taught in reversed(lessons) if not phases or taught.phase in phases]
-    page = shown.page_of(len(fitting), LESSONS_A_PAGE)
-    for taught in fitting[(page - 1) * LESSONS_A_PAGE : page * LESSONS_A_PAGE]:
+    first = shown.first_of_page(len(fitting), LESSONS_A_PAGE)
+    for taught in fitting[first : first + LESSONS_A_PAGE]:
         what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")
         told = f"{what} · {literal(taught.why)} · {moment(taught.at)}" + (_(" · undone") if taught.undone else "")
         with st.expander(f"**{translated(PHASES[taught.phase])}** · {told}"):
@@ -387,9 +375,7 @@ def lessons_view(house: Courthouse) -> None:
                 if before.get("confidence") != after.get("confidence"):
                     was, now = before.get("confidence", _("none")), after.get("confidence", _("gone"))
                     shown.inert(_("Confidence {before} → {after}", before=was, after=now), small=True)
-                texts = [
-                    str(one.get("text") or one.get("norms") or one.get("reasoning") or "") for one in (before, after)
-                ]
+                texts = [str(r.get("text") or r.get("norms") or r.get("reasoning") or "") for r in (before, after)]
                 if any(kind != "same" for kind, _part in changes(*texts)):
                     st.html(diff_html(*texts))
             with st.container(horizontal=True, vertical_alignment="center"):

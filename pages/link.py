@@ -2,10 +2,9 @@
 
 import streamlit as st
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import Resource
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.sharing import GONE, Links, NoSuchLink, owned
 from pages.parts.cases import case_body
 from pages.parts.experiments.view import experiment_to_read
@@ -14,8 +13,7 @@ from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.controls import status_badge
 from pages.parts.shared.house import TOKEN, courthouse, heading
-from pages.parts.shared.shown import redrawn
-from pages.parts.shared.words import declared, literal, moment
+from pages.parts.shared.shown import literal, moment, redrawn
 
 PUBLIC = "public"
 """Names what is public in the address, such as `?public=run:ID`; kept in the session."""
@@ -56,8 +54,8 @@ try:
         if any(role.votes for role in procedure.roles):
             votes_view(procedure, record)
         for view in procedure.views:
-            st.subheader(declared(view.title))
-            st.caption(declared(view.help))
+            st.subheader(translated(view.title))
+            st.caption(translated(view.help))
             blocks_view(view.blocks(record), procedure, key=f"{opens.id}-{view.name}")
     elif opens.kind == "case":
         case_body(house, house.library.case(opens.id))
@@ -74,10 +72,9 @@ pulse = house.store.pulse(opens.id) if opens.kind == "run" else ()
 def news() -> bool:
     """Whether the address opens it no more, or its run has gone on."""
     try:
-        gone = addressed(house, links, token) != opens
+        return addressed(house, links, token) != opens or (opens.kind == "run" and house.store.pulse(opens.id) != pulse)
     except NoSuchLink:
-        gone = True
-    return gone or (opens.kind == "run" and house.store.pulse(opens.id) != pulse)
+        return True
 
 
 redrawn(news, LOOK_S)

@@ -5,14 +5,11 @@ from datetime import UTC, datetime, time, timedelta
 import streamlit as st
 
 from courtroom.access import Access, acting_account
-from courtroom.accounts import KnownAccount
-from courtroom.errors import CourtroomError
 from courtroom.language import N_, _, translated
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from pages.parts.shared.house import courthouse, in_words
 from pages.parts.shared.share_view import download
-from pages.parts.shared.shown import inert, page_of, table
-from pages.parts.shared.words import literal, moment
+from pages.parts.shared.shown import errors_shown, first_of_page, inert, literal, moment, table
 
 WIDTHS = (3, 2, 2, 2, 1)
 PAGE = 100
@@ -39,27 +36,10 @@ ACTION_WORDS = {
     "download": N_("downloaded"),
 }
 
-
 house = courthouse()
-
-
 st.title(_("People"))
 st.caption(_("Everybody who has signed in, what each may do and spend, and who did what."))
 me = acting_account()
-
-
-def change(one: KnownAccount) -> None:
-    try:
-        if (access := st.session_state[f"access-{one.id}"]) != one.access:
-            house.accounts.give(one.id, access)
-        if (budget := st.session_state[f"budget-{one.id}"]) != one.budget:
-            house.accounts.allow(one.id, budget)
-    except CourtroomError as error:
-        st.session_state["people-refused"] = str(error)
-
-
-if refused := st.session_state.pop("people-refused", ""):
-    st.error(literal(refused))
 for account in house.accounts.all():
     with st.container(border=True):
         who, access, budget, seen, save = st.columns(WIDTHS, vertical_alignment="bottom")
@@ -69,15 +49,21 @@ for account in house.accounts.all():
         levels, about = list(Access), _("Nobody changes the own access.")
         mine, key = me is not None and account.id == me.id, f"access-{account.id}"
         place = levels.index(account.access)
-        access.selectbox(_("May do"), levels, place, format_func=in_words, key=key, help=about, disabled=mine)
+        given = access.selectbox(_("May do"), levels, place, format_func=in_words, key=key, help=about, disabled=mine)
         title, no_limit, key = _("US$ a month"), _("no limit"), f"budget-{account.id}"
-        budget.number_input(title, 0.0, None, account.budget, placeholder=no_limit, key=key)
+        allowed = budget.number_input(title, 0.0, None, account.budget, placeholder=no_limit, key=key)
         day = datetime.fromtimestamp(account.last).strftime("%Y-%m-%d")
         spent = house.accounts.spent(account.id)
         told = {"spent": f"{spent.money:,.2f}", "day": literal(day)}
         in_month = _("US$ {spent} this month, last here on {day}", **told)
         seen.caption(_("about {number}", number=in_month) if spent.estimated else in_month)
-        save.button(_("Save"), key=f"save-{account.id}", on_click=change, args=(account,), width="stretch")
+        if save.button(_("Save"), key=f"save-{account.id}", width="stretch"):
+            with errors_shown():
+                if given != account.access:
+                    house.accounts.give(account.id, given)
+                if allowed != account.budget:
+                    house.accounts.allow(account.id, allowed)
+                st.rerun()
 log = ActionLog(house.database)
 st.subheader(_("Who did what"))
 who, what, first, last = st.columns(4)
@@ -94,14 +80,10 @@ if not (total := log.count(wanted)):
     st.info(_("Nobody has done anything that fits."), icon=":material/filter_alt_off:")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    page = page_of(total, PAGE)
+    first_line = first_of_page(total, PAGE)
     download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
-lines = log.page(wanted, (page - 1) * PAGE, PAGE)
-columns = {
-    N_("when"): [moment(one.at) for one in lines],
-    N_("who"): [one.name or one.account for one in lines],
-    N_("what"): [translated(ACTION_WORDS.get(one.action, one.action)) for one in lines],
-    N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
-    N_("more"): [one.detail for one in lines],
-}
-table(columns)
+rows = []
+for one in log.page(wanted, first_line, PAGE):
+    done = translated(ACTION_WORDS.get(one.action, one.action))
+    rows.append((moment(one.at), one.name or one.account, done, f"{translated(one.kind)} {one.id}".strip(), one.detail))
+table(rows, [N_("when"), N_("who"), N_("what"), N_("on what"), N_("more")])

@@ -6,9 +6,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom import report
+from courtroom import Courthouse, report
 from courtroom.access import Access, acting_account, may
-from courtroom.courthouse import Courthouse
 from courtroom.engine.run import ABOUT_RECORDINGS, Run
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
@@ -26,7 +25,7 @@ from pages.parts.shared.controls import STATUS
 from pages.parts.shared.differences import fork_name, outcome_title, procedure_of
 from pages.parts.shared.house import courthouse, open_run, your_name
 from pages.parts.shared.share_view import download
-from pages.parts.shared.words import literal, many, moment
+from pages.parts.shared.shown import literal, many, moment
 
 MAX_FOUND = 50
 MIN_BYTES_SEARCHED = 3
@@ -202,15 +201,13 @@ def listing() -> None:
             told = _("No run that fits has these words in its case, outcome or id. Where they were said stands above.")
         st.info(told, icon=":material/filter_alt_off:")
         return
-    page = shown.page_of(total, PAGE, "runs-page")
-    found = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
+    found = listed.page(wanted, shown.first_of_page(total, PAGE, "runs-page"), PAGE, order)
     shown.unreadable_rows([line for line in found if isinstance(line, Unreadable)])
     lines = [line for line in found if not isinstance(line, Unreadable)]
     runs = [line for line in lines if isinstance(line, Run)]
     marks = house.marks.short(line.id for line in runs)
     done = [line.id for line in runs if line.outcome and line.procedure in house.procedures]
-    incomplete = house.store.incomplete(*done) if done else ()
-    missing = {run: " ".join(turnout(house.record(run))) for run in incomplete}
+    missing = {run: " ".join(turnout(house.record(run))) for run in (house.store.incomplete(*done) if done else ())}
     rows = []
     for line in lines:
         marked, without = marks.get(line.id, Short()), missing.get(line.id, "")

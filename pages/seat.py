@@ -1,21 +1,18 @@
 """One seat: what this juror may see, and a form for its answer. The link gives no way to the rest of the run."""
 
 import time
-from typing import Any
+from functools import partial
 
 import streamlit as st
 
+from courtroom import Courthouse, CourtroomError, Medium
 from courtroom.access import Resource
-from courtroom.courthouse import Courthouse
 from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
-from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.media.medium import Medium
 from pages.parts.cases import medium_view
 from pages.parts.shared.blocks_view import answer_fields, unfit
 from pages.parts.shared.house import courthouse, opens
-from pages.parts.shared.shown import inert, redrawn
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import do, inert, literal, redrawn
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"
@@ -56,17 +53,12 @@ else:
         st.caption(_(":material/timer: {deadline} s left when this was drawn.", deadline=left))
     with st.form(f"answer-{question.key}", border=True):
         st.subheader(_("Your answer"))
-        answer: dict[str, Any] | None = None
-        try:
-            answer = answer_fields(question.answer_schema, None, question.key)
-        except ValueError as error:
-            st.error(literal(error))
+        answer = answer_fields(question.answer_schema, None, question.key)
         if st.form_submit_button(_("Give this answer"), type="primary") and answer is not None:
             if wrong := unfit(question.answer_schema, answer):
                 st.error(_("Fill in, or put right: {fields}.", fields=", ".join(wrong)))
             else:
-                house.people.answer(seat, question, answer)
-                st.rerun()
+                do(partial(house.people.answer, seat, question, answer))
 
 
 def news() -> bool:

@@ -12,8 +12,7 @@ from pages.parts import setup as parts
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SHARE, SetupDraft
 from pages.parts.shared.models_form import embedding_notes, stand_in_choice, typed_keys
-from pages.parts.shared.shown import errors_shown, one_of, runs_here
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import errors_shown, literal, one_of, runs_here
 
 house = courthouse()
 
@@ -45,8 +44,7 @@ if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
 undecided = parts.link_box(draft, procedure)
 about_seed = _("All chance depends on it.")
-seed = top[2].number_input(_("Seed"), 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help=about_seed)
-draft.seed = seed = int(seed)
+draft.seed = seed = top[2].number_input(_("Seed"), 0, 2**31 - 1, draft.seed, key=draft.key("seed"), help=about_seed)
 about = st.container()
 
 presets = {preset.title: preset for preset in procedure.presets}
@@ -55,7 +53,6 @@ at_first, key = draft.preset or None, draft.key("preset")
 preset = st.segmented_control(title, list(presets), format_func=literal, default=at_first, key=key, help=starting)
 if preset and draft.preset != preset:
     draft.start_from(presets[preset])
-    st.rerun()
 if draft.preset:
     st.caption(literal(presets[draft.preset].help))
 
@@ -91,8 +88,7 @@ with start_bar:
                 for path in procedure.unknown_names(complete, before):
                     kind, _dot, name = path.partition(".")
                     draft.values[kind].pop(name)
-                draft.renew()
-                st.rerun()
+                draft.redraw()
     for problem in problems:
         st.error(literal(problem))
     waits = undecided or bool(problems) or not runs_here()
@@ -104,7 +100,6 @@ with start_bar:
         undo = st.button(_("Undo"), icon=icon, disabled=not draft.can_undo, help=back)
     if undo:
         draft.undo()
-        st.rerun()
     planned = None
     if parent and not problems:
         try:

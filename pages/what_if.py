@@ -1,41 +1,35 @@
 """What if: one finished run, many variants of it, and what would have changed."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from courtroom.courthouse import Courthouse
+from courtroom import Choice, Courthouse, CourtroomError, Procedure, Record, Verdict
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import path_in_words
-from courtroom.declarations.parts import Choice
-from courtroom.engine.events import Verdict
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments import what_if as variation
 from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import NoSuchExperiment, StoredCell, StoredExperiment
+from courtroom.experiments.store import StoredCell, StoredExperiment
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, language, listed, translated
 from courtroom.models.spec import PERSON
 from pages.parts.experiments import view as experiment_view
 from pages.parts.experiments.form import rehearsed, start_bar
-from pages.parts.experiments.list import experiment_list
+from pages.parts.experiments.list import experiment_list, opened
 from pages.parts.experiments.mirror import mirror_form, mirror_view
 from pages.parts.shared.blocks_view import choice_html
 from pages.parts.shared.differences import outcome_title, procedure_of, run_label, runs_to_choose
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import stand_in_choice
-from pages.parts.shared.shown import errors_shown, heads, in_columns, offered, table, theme
-from pages.parts.shared.words import declared, escaped, literal, many
+from pages.parts.shared.shown import errors_shown, escaped, heads, in_columns, literal, many, offered, table, theme
 
 PER_ROW = 3
 SEEDS_OF_A_MIRROR = 12
@@ -64,7 +58,7 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
         st.warning(literal(told), icon=":material/person:")
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     asked = (house.procedures[base.run.procedure].ending.what_if, *WAYS[1:])
-    titles = dict(zip(WAYS, map(declared, asked), strict=True))
+    titles = dict(zip(WAYS, map(translated, asked), strict=True))
     way = left.segmented_control(_("How"), WAYS, default=WAYS[0], key="what-if-way", format_func=titles.__getitem__)
     way = way or WAYS[0]
     at_first, key = (SEEDS_OF_A_MIRROR, "mirror-seeds") if way == WAYS[2] else (1, "what-if-seeds")
@@ -161,7 +155,7 @@ def _chosen(procedure: Procedure, base: Record) -> variation.Axis:
     title, key = _("Leave out in turn"), f"what-if-drop-{base.run.id}"
     axes = [offered[one] for one in st.multiselect(title, list(offered), key=key, format_func=translated)]
     fields, key = varied(procedure), f"what-if-vary-{base.run.id}"
-    titles = {path: declared(path_in_words(procedure.setup, path)) for path in fields}
+    titles = {path: translated(path_in_words(procedure.setup, path)) for path in fields}
     for path in st.multiselect(_("Vary"), list(titles), format_func=titles.__getitem__, key=key):
         if given := knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path):
             axes.append(variation.values(procedure.setup, path, given))
@@ -262,29 +256,20 @@ def _in_a_sentence(what_if: variation.WhatIf) -> None:
     (st.success if turned else st.info)(text, icon=":material/alt_route:" if turned else ":material/anchor:")
 
 
-def _variants(
-    experiment: Experiment, what_if: variation.WhatIf, known: Procedure | None, waiting: Collection[str]
-) -> None:
+def _variants(experiment: Experiment, what_if: variation.WhatIf, known: Procedure | None, waiting: set[str]) -> None:
     """Draw a line for each variant; it leads to its run."""
     decided = literal(outcome_title(known, what_if.decided))
     lines = []
     for row in what_if.rows:
         first = next((run for run in row.runs if run not in waiting), None)
         share = row.shares.get(what_if.decided)
-        numbers = {"swing": row.swing, "votes": row.votes, **dict.fromkeys(("share", "low", "high"))}
-        if share:
-            numbers |= {"share": share.value, "low": share.low, "high": share.high}
-        lines.append(
-            {
-                "change": row.name,
-                "what": variation.CHANGES[row.kind or "base"],
-                "verdict": outcome_title(known, row.outcome),
-                "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
-                **{name: None if number is None else round(number, 2) for name, number in numbers.items()},
-                "done": _("{done} of {planned}", done=row.done, planned=row.planned),
-                "run": first and f"deliberation?run={first}",
-            }
-        )
+        interval: tuple[float | None, ...] = (share.value, share.low, share.high) if share else (None, None, None)
+        numbers = (None if number is None else round(number, 2) for number in (row.swing, row.votes, *interval))
+        told = row.name, variation.CHANGES[row.kind or "base"], outcome_title(known, row.outcome)
+        flips = _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else ""
+        done = _("{done} of {planned}", done=row.done, planned=row.planned)
+        lines.append((*told, flips, *numbers, done, experiment_view.link_of(first)))
+    columns = ["change", "what", "verdict", "flips", "swing", "votes", "share", "low", "high", "done", "run"]
     percent = {name: st.column_config.NumberColumn(title, format="percent", help=text) for name, title, text in (
         ("swing", _("change"), _("Of the support for what the base decided, against the base under the same seed.")),
         ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=decided)),
@@ -293,7 +278,7 @@ def _variants(
         ("high", _("to"), _("Upper end of the 95 % interval.")),
     )}  # fmt: skip
     st.subheader(_("Every variant"))
-    variants = pd.DataFrame(lines)
+    variants = pd.DataFrame(lines, columns=columns)
     if len(experiment.seeds) == 1:  # one run has no interval worth telling
         variants = variants.drop(columns=["share", "low", "high"])
     table(variants, config={**percent, **experiment_view.run_links()})
@@ -304,18 +289,9 @@ st.title(_("What if"))
 
 base = st.query_params.get("base")
 name = st.query_params.get("experiment") or (None if base else st.session_state.get("what-if"))
-if name:
-    try:
-        kept = house.experiments.store.experiment(name)
-    except NoSuchExperiment as error:
-        st.error(literal(str(error)))
-        st.session_state.pop("what-if", None)
-    else:
-        if not kept.experiment.dataset.run:
-            st.switch_page("pages/experiments.py", query_params={"experiment": kept.id})
-        st.session_state["what-if"] = st.query_params["experiment"] = kept.id
-        what_if_view(house, kept)
-        st.stop()
+if name and (kept := opened(house, "what-if", name)):
+    what_if_view(house, kept)
+    st.stop()
 
 if not RunList(house.database).newest(RunFilter(status="done"), 1):
     told = _("No hearing is done yet. When one is, you can ask here what would have changed its outcome.")

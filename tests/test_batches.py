@@ -21,7 +21,7 @@ from courtroom.models import batches, card, failures
 from courtroom.models.card import price
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Request
-from pages.parts.shared.words import spent_in_words
+from pages.parts.shared.shown import spent_in_words
 from tests.driving import arms_of, done, shell, until
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment

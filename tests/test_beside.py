@@ -23,7 +23,7 @@ from courtroom.experiments.spec import adapted, parsed, recipe
 from courtroom.language import speaking, translated
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import literal
 from tests.driving import arms_of, done, drive, shell, whole_hearing
 from tests.pages import house, opened_at, page, texts
 

@@ -9,8 +9,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom import Budget, Courthouse
 from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.shared.shown import html_of
-from pages.parts.shared.words import escaped, literal
+from pages.parts.shared.shown import escaped, html_of, literal
 from tests.driving import until
 from tests.pages import benched, field, heard, page, press, put, ran, texts
 from tests.pages import house as house  # a fixture

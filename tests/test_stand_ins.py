@@ -18,7 +18,7 @@ from courtroom.language import speaking
 from courtroom.models.route import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import literal
 from tests.driving import arms_of, hearing, shell
 from tests.furnished import copied
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of

@@ -8,7 +8,7 @@ from courtroom import Courthouse, CourtroomError
 from courtroom.datasets import Row
 from courtroom.experiments.spec import parsed
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import literal
 from tests.driving import arms_of, drive, shell
 from tests.pages import field, page, press, texts
 

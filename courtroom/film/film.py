@@ -23,8 +23,7 @@ Progress = Callable[[float], object]
 
 
 def scene_to_film(record: Record, procedure: Procedure) -> RoomScene:
-    shown = scene(record, procedure.about(record.case))
-    return RoomScene.model_validate(read(shown.model_dump(mode="json")))
+    return RoomScene.model_validate(read(scene(record, procedure.about(record.case)).model_dump(mode="json")))
 
 
 def film(painter: Painter, shots: Sequence[Shot], to: Path, progress: Progress = lambda share: None) -> None:
@@ -64,11 +63,10 @@ def _write_mp4(painter: Painter, shots: Sequence[Shot], to: Path, progress: Prog
             picture = np.asarray(image)
             ends += seconds
             for number in range(round(ends * PICTURES_A_SECOND) - written):
-                shown = picture
+                shown = picture.copy()
                 if last is not None and number < FADE_PICTURES:
                     share = (number + 1) / (FADE_PICTURES + 1)
                     shown = (last * (1 - share) + picture * share).astype(np.uint8)
-                shown = shown.copy()
                 shown[-PROGRESS_LINE_PX:, : round(across * written / (whole * PICTURES_A_SECOND))] = accent
                 container.mux(stream.encode(av.VideoFrame.from_ndarray(shown, format="rgb24")))
                 written += 1

@@ -86,7 +86,6 @@ class Painter:
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
-        self.notice = scene.notice
         self.size = SIZES[shape]
         self._sides = {side.name: side for side in scene.sides}
         self._seats = [seat for seat in scene.seats if seat.place]
@@ -104,10 +103,9 @@ class Painter:
             now = standing(self.scene, shot.moment - before)
             wide = self.shape == "wide"
             self._header(now, (36, 22, across - 36, 92) if wide else (28, 40, across - 28, 170))
-            room: Box = (30, 104, across - 30, 548) if wide else (14, 200, across - 14, 860)
-            self._room(now, shot, room)
+            self._room(now, shot, (30, 104, across - 30, 548) if wide else (14, 200, across - 14, 860))
             self._caption(shot, (60, 560, across - 60, 676) if wide else (36, 890, across - 36, 1210))
-        self._text(self.notice, (across / 2, down - 21), 15, self._soft, anchor="mm", width=across - 24)
+        self._text(self.scene.notice, (across / 2, down - 21), 15, self._soft, anchor="mm", width=across - 24)
         return image.reduce(FINE)
 
     def _card(self, box: Box, radius: float, **looks: Any) -> None:
@@ -136,8 +134,8 @@ class Painter:
         self._text(self.scene.title, (left, top), 28, self._ink, weight=700, width=middle - left - 16)
         self._text(f"{self.scene.procedure} · {now.stage}", (left, top + 38), 20, self._soft, width=middle - left - 16)
         if counts:
-            wide = self.shape == "wide"
-            self._tally(now, counts, (middle, top, right, top + 66) if wide else (left, top + 74, right, bottom))
+            beside, below = (middle, top, right, top + 66), (left, top + 74, right, bottom)
+            self._tally(now, counts, beside if self.shape == "wide" else below)
 
     def _tally(self, now: Standing, counts: Mapping[str, int], box: Box) -> None:
         """A number for each side and a bar, filled from both ends where there are two."""
@@ -222,7 +220,7 @@ class Painter:
         if self.scene.seating == "rows" and seat.id in now.said:
             half = min(140.0, (self.size[0] - 90) / 8)
             said: Box = (x - half, y + radius + 24, x + half, y + radius + 104)
-            self._lines(shortened(now.said[seat.id], 90), said, 17, weight=450, colour=self._soft, top_first=True)
+            self._lines(shortened(now.said[seat.id], 90), said, 17, weight=450, colour=self._soft, at_top=True)
         else:
             word = side.title if side else seat.role if seat.role not in seat.name and not seat.votes else ""
             self._text(word, (x, y + radius + (36 if speaks else 31)), 14, self._soft, anchor="mm", width=room)
@@ -232,9 +230,8 @@ class Painter:
         left, top, right, bottom = box
         wide = (right - left) / len(now.offers)
         for number, (member, choice) in enumerate(now.offers.items()):
-            side = self._sides.get(choice)
             card: Box = (left + number * wide + 8, top, left + (number + 1) * wide - 8, bottom)
-            self._card(card, 10, fill=PAPER[self.theme], outline=self._tone(side), width=3)
+            self._card(card, 10, fill=PAPER[self.theme], outline=self._tone(self._sides.get(choice)), width=3)
             inner: Box = (card[0] + 14, card[1] + 8, card[2] - 14, card[3] - 8)
             self._lines(shortened(now.said.get(member, ""), 150), inner, 18, weight=450)
 
@@ -277,8 +274,7 @@ class Painter:
         names: list[str | None] = [*(side.name for side in self.scene.sides), None]
         thick, gap = 14.0, 4.0
         step = (right - left - thick) / (len(ballots) - 1)
-        total = max(len(votes) for _path, votes in ballots)
-        unit = (bottom - top - 20 - gap * len(names)) / max(1, total)
+        unit = (bottom - top - 20 - gap * len(names)) / max(1, *(len(votes) for _path, votes in ballots))
         tops: list[dict[str | None, float]] = []
         for number, (_path, votes) in enumerate(ballots):
             x, y, found, given = left + number * step, top, {}, Counter(votes.values())
@@ -308,8 +304,8 @@ class Painter:
         (x1, y1), (x2, y2) = start, end
         parts = [n / 24 for n in range(25)]
         upper = [(x1 + (x2 - x1) * part, y1 + (y2 - y1) * part * part * (3 - 2 * part)) for part in parts]
-        outline = [*upper, *((x, y + high) for x, y in reversed(upper))]
-        self._polygon(outline, _between(colour, CARD[self.theme], 0.4))
+        lower = [(x, y + high) for x, y in reversed(upper)]
+        self._polygon([*upper, *lower], _between(colour, CARD[self.theme], 0.4))
 
     def _caption(self, shot: Shot, box: Box) -> None:
         left, top, right, bottom = box
@@ -327,15 +323,13 @@ class Painter:
         self._lines(shot.caption, (left, top + 32, right, end), size, weight=700 if verdict or count else 450)
         self._text(shot.foot, ((left + right) / 2, bottom - 8), 20, self._ink, anchor="mm", width=right - left)
 
-    def _lines(
-        self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
-    ) -> None:
+    def _lines(self, text: str, box: Box, size: float, *, weight: int, colour: str = "", at_top: bool = False) -> None:
         """Write a text in as many lines as it needs, in the middle of its box or from its top; small where it must."""
         left, top, right, bottom = box
         chinese = _chinese(text)
         size, rows = fitted(text, right - left, bottom - top, size, weight)
         high = size * LINE_HEIGHT
-        at_top = top_first or high * len(rows) > bottom - top
+        at_top = at_top or high * len(rows) > bottom - top
         y = top + high / 2 if at_top else (top + bottom) / 2 - high * (len(rows) - 1) / 2
         middle = (left + right) / 2
         for row in rows:
@@ -343,20 +337,12 @@ class Painter:
             y += high
 
     def _text(
-        self,
-        text: str,
-        at: tuple[float, float],
-        size: float,
-        colour: str,
-        *,
-        weight: int = 450,
-        anchor: str = "la",
-        width: float | None = None,
-        chinese: bool | None = None,
-    ) -> float:
+        self, text: str, at: tuple[float, float], size: float, colour: str, *, weight: int = 450, anchor: str = "la",
+        width: float = math.inf, chinese: bool = False,
+    ) -> float:  # fmt: skip
         """A line of text, cut with a mark where it would be wider than `width`; its width."""
-        font = _font(_chinese(text) if chinese is None else chinese, round(size * FINE), weight)
-        if width is not None and font.getlength(text) > width * FINE:
+        font = _font(chinese or _chinese(text), round(size * FINE), weight)
+        if font.getlength(text) > width * FINE:
             while text and font.getlength(text + "…") > width * FINE:
                 text = text[:-1]
             text = text.rstrip() + "…"

@@ -30,7 +30,7 @@ from courtroom.models.offline import NOTICE, SHORT_NOTICE
 from courtroom.questions.asides import Interview, KeptBeside, Sample
 from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import MEANINGS, results
-from courtroom.room.player import adapter, program, read, style, words
+from courtroom.room.player import program, read, static, words
 from courtroom.room.scene import scene
 from courtroom.text.words import changes
 
@@ -82,8 +82,8 @@ def as_html(
         answered_by=[NOTICE if sentence == SHORT_NOTICE else sentence for sentence in record.answered_by],
         scene=htmlsafe_json_dumps(read(scene(record, procedure).model_dump(mode="json", exclude_defaults=True))),
         texts=htmlsafe_json_dumps(words()),
-        style=Markup(style()),
-        program=Markup(f"{program()}\n{adapter('report')}"),
+        style=Markup(static("room.css")),
+        program=Markup(f"{program()}\n{static('in_report.js')}"),
         nonce=nonce,
         policy=POLICY.format(nonce=nonce),
         audits=results(procedure, record, [one for _, one in beside.asides if isinstance(one, Sample)]),

@@ -94,8 +94,7 @@ class LiveAudiences:
             kept = self._kept.get(token)
             if kept and kept.snapshot and not now and time.monotonic() - kept.at < SHARED_BY_PHONES_S:
                 return kept.snapshot
-            audience = self.audiences.at(token)
-            return self._read(self._kept.setdefault(token, _Kept()), audience)
+            return self._read(audience=self.audiences.at(token), kept=self._kept.setdefault(token, _Kept()))
 
     def here(self, token: str, phone: str) -> None:
         if (kept := self._kept.get(token)) is not None:
@@ -104,8 +103,7 @@ class LiveAudiences:
     def people(self, token: str) -> int:
         """How many phones look at this audience through this process."""
         kept = self._kept.get(token)
-        since = time.monotonic() - PHONE_AWAY_AFTER_S
-        return sum(seen > since for seen in list(kept.phones.values())) if kept else 0
+        return sum(time.monotonic() - seen < PHONE_AWAY_AFTER_S for seen in list(kept.phones.values())) if kept else 0
 
     def vote(self, token: str, phone: str, poll: str, choice: str, address: str = "") -> None:
         self._admit(token, phone, address)
@@ -161,12 +159,9 @@ class LiveAudiences:
         if clock - kept.arguments_at >= NEW_ARGUMENTS_AFTER_S:
             kept.arguments_at, arguments = clock, self.audiences.arguments(audience.run)
         votes = ((path, counts.get(path, {}), record.tallies[path]) for path in shown)
-        polls = (
-            Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}),
-            *(Poll(path, record.ballot_name(path), own, of.counts, of.abstained) for path, own, of in votes),
-        )
-        moments = enumerate(told, start=1)
-        ends = [n for n, one in moments if shown and one.kind == "tally" and one.ballot == shown[-1]]
+        cast = (Poll(path, record.ballot_name(path), own, of.counts, of.abstained) for path, own, of in votes)
+        polls = (Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}), *cast)
+        ends = [n for n, one in enumerate(told, start=1) if one.kind == "tally" and [one.ballot] == shown[-1:]]
         said = told[: max(ends, default=0)]
         kept.snapshot = AudienceSnapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)
         kept.at = clock

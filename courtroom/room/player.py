@@ -25,8 +25,8 @@ def words() -> dict[str, str]:
 
 @cache
 def _said() -> tuple[str, ...]:
-    sources = (program(), adapter("page"), adapter("report"))
-    return tuple(dict.fromkeys(found[2] for source in sources for found in TEXT.finditer(source)))
+    source = program() + static("in_page.js", "in_report.js")
+    return tuple(dict.fromkeys(found[2] for found in TEXT.finditer(source)))
 
 
 def read(scene: dict[str, Any]) -> dict[str, Any]:
@@ -103,30 +103,16 @@ class Scenes:
             return kept[1]
 
 
-_STATIC = Path(__file__).parent / "static"
-PARTS = ("dom", "story", "recount", "bench", "flow", "tally", "transcript", "timeline", "drawer", "room")
+PROGRAM = ("dom", "story", "recount", "bench", "flow", "tally", "transcript", "timeline", "drawer", "room")
 """The files of the program, each after those that it uses."""
 
 
-@cache
 def program() -> str:
     """The JavaScript that defines `mountRoom(host, hooks)`."""
-    return "\n".join((_STATIC / f"{name}.js").read_text(encoding="utf-8") for name in PARTS)
+    return static(*(f"{name}.js" for name in PROGRAM))
 
 
 @cache
-def style(name: str = "room") -> str:
-    """The style sheet of the room, or of a part of the live page that is drawn like it."""
-    return (_STATIC / f"{name}.css").read_text(encoding="utf-8")
-
-
-@cache
-def part(name: str) -> str:
-    """What draws a part of the live page below the room: `members` or `votes`."""
-    return "\n".join((_STATIC / f"{file}.js").read_text(encoding="utf-8") for file in ("dom", "flow", f"in_{name}"))
-
-
-@cache
-def adapter(name: str) -> str:
-    """Return what puts the room into a place (`page`, `pulse`, `report`), or says something of the browser."""
-    return (_STATIC / f"in_{name}.js").read_text(encoding="utf-8")
+def static(*names: str) -> str:
+    """Return what stands in files of the player; those named `in_` put a part of it into its place in a browser."""
+    return "\n".join((Path(__file__).parent / "static" / name).read_text(encoding="utf-8") for name in names)

@@ -131,17 +131,14 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
     known = {choice.name: choice.title for choice in procedure.choices}
     begun = {stage.stage_kind for stage in record.stages}
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
+    tones = ((choice, tone(choice.tone), tone(choice.tone, "dark")) for choice in procedure.choices)
+    sides = tuple(Side(name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=a, dark=b) for c, a, b in tones)
     return RoomScene(
         run=record.run.id,
         procedure=procedure.title,
         **record.run.model_dump(include={"title", "status", "reason"}),
         **vars(counting),
-        sides=tuple(
-            Side(
-                name=c.name, title=c.title, mark=c.mark, symbol=c.symbol, light=tone(c.tone), dark=tone(c.tone, "dark")
-            )
-            for c in procedure.choices
-        ),
+        sides=sides,
         seats=tuple(_seats(record, procedure)),
         seating=procedure.seating,
         carries=any(kind.name == ROUND for kind in procedure.stages),
@@ -165,10 +162,8 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
 
 def speaking(open_calls: Mapping[str, OpenCall]) -> tuple[Moment, ...]:
     """Return who answers now, with what has come so far."""
-    return tuple(
-        Moment(kind="call", path=path, member=call.member, title=call.title, parts=spoken_so_far(call.text).parts)
-        for path, call in open_calls.items()
-    )
+    said = ((path, one, spoken_so_far(one.text).parts) for path, one in open_calls.items())
+    return tuple(Moment(kind="call", path=path, member=one.member, title=one.title, parts=p) for path, one, p in said)
 
 
 def _seats(record: Record, procedure: Procedure) -> Iterator[RoomSeat]:
@@ -227,10 +222,8 @@ def _moments(record: Record, procedure: Procedure) -> Iterator[Moment]:
         yield Moment(kind="verdict", title=record.run.verdict.outcome, seconds=record.events[-1][0] - start)
 
 
-def _moment(
-    record: Record, procedure: Procedure, event: Event, seconds: float, latest: Mapping[str, str]
-) -> Moment | None:
-    at: dict[str, Any] = {"stage": event.stage, "seconds": round(seconds, 2)}
+def _moment(record: Record, procedure: Procedure, event: Event, after: float, last: Mapping[str, str]) -> Moment | None:
+    at: dict[str, Any] = {"stage": event.stage, "seconds": round(after, 2)}
     match event:
         case StageBegan():
             return Moment(kind="stage", path=event.path, title=event.name, **at)
@@ -250,7 +243,7 @@ def _moment(
             )
         case Voted():
             vote = event.model_dump(include={"ballot", "member", "choice", "before"})
-            return Moment(kind="vote", call=latest.get(event.member, ""), given=given_by(record, event), **vote, **at)
+            return Moment(kind="vote", call=last.get(event.member, ""), given=given_by(record, event), **vote, **at)
         case Tallied(path=ballot, counts=counts, abstained=abstained, consensus=above):
             return Moment(kind="tally", ballot=ballot, counts=counts, abstained=abstained, above=above, **at)
         case Retrieved(query=Search() as query):
@@ -298,13 +291,11 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
     return rings | _line(others, 88 if len(voters) < 3 else 68, 34, 66)
 
 
-def _lines(
-    members: Sequence[str], rows: int, apart: float, left: float, right: float, *, sag: float = 0
-) -> dict[str, Place]:
+def _lines(seats: Sequence[str], rows: int, gap: float, left: float, right: float, sag: float = 0) -> dict[str, Place]:
     """One line behind the other, the last one at the back."""
-    size, found = math.ceil(len(members) / rows) or 1, dict[str, Place]()
+    size, found = math.ceil(len(seats) / rows) or 1, dict[str, Place]()
     for row in range(rows):
-        found |= _line(members[row * size : (row + 1) * size], 16 + apart * row, left, right, sag=sag)
+        found |= _line(seats[row * size : (row + 1) * size], 16 + gap * row, left, right, sag=sag)
     return found
 
 
@@ -314,10 +305,8 @@ def _ring(members: Sequence[str], across: float, down: float) -> dict[str, Place
         return {members[0]: (50.0, 50.0 - down)}
     # Equal steps along the curve, not of the angle: near its ends a flat ellipse would crowd them.
     fine = 720
-    points = [
-        (50 + across * math.sin(2 * math.pi * n / fine), 50 - down * math.cos(2 * math.pi * n / fine))
-        for n in range(fine + 1)
-    ]
+    angles = [2 * math.pi * n / fine for n in range(fine + 1)]
+    points = [(50 + across * math.sin(angle), 50 - down * math.cos(angle)) for angle in angles]
     wide = 1.9  # a room is about this much wider than high
     steps = (math.dist((a * wide, b), (c * wide, d)) for (a, b), (c, d) in pairwise(points))
     walked = list(accumulate(steps, initial=0.0))
@@ -331,10 +320,8 @@ def _line(members: Sequence[str], down: float, left: float, right: float, *, sag
         return {members[0]: ((left + right) / 2, down - sag)}
     step = (right - left) / max(1, len(members) - 1)
     middle = (len(members) - 1) / 2
-    return {
-        member: (left + step * n, down - sag + sag * 2 * ((n - middle) / max(1.0, middle)) ** 2)
-        for n, member in enumerate(members)
-    }
+    bowed = [down - sag + sag * 2 * ((n - middle) / max(1.0, middle)) ** 2 for n in range(len(members))]
+    return {member: (left + step * n, bowed[n]) for n, member in enumerate(members)}
 
 
 LONGEST = 12_000

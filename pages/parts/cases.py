@@ -3,26 +3,22 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
-from typing import Any, Literal, get_args, get_origin
+from functools import partial
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 import streamlit as st
 from pydantic_core import PydanticUndefined
 
+from courtroom import Case, Courthouse, Medium
 from courtroom.access import Resource
-from courtroom.cases.case import Case
-from courtroom.cases.checks import check
+from courtroom.cases import checks, kinds, papers
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.drafts import ABOVE, LEFT_OUT, Draft, DraftPiece, Drafts, field_of, missing, title_of
 from courtroom.cases.files import ENDINGS, Package, read_each, write_zip
-from courtroom.cases.kinds import case_kinds
-from courtroom.cases.papers import ENDINGS as PAPER_ENDINGS
-from courtroom.cases.papers import Papers, Piece, read_papers
 from courtroom.cases.readers.tables import names_from
-from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, MediaError
 from courtroom.figures.layout import tone
 from courtroom.language import N_, _, language, translated
-from courtroom.media.medium import Medium
 from courtroom.media.videos import clock
 from courtroom.models.spec import NO_SERVER, OFFLINE, ModelSpec
 from courtroom.questions.drafting import drafted
@@ -31,8 +27,7 @@ from courtroom.text.encoding import ENCODINGS
 from courtroom.text.languages import language_of
 from pages.parts.shared.models_form import model_picker, typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import errors_shown, html_of, in_columns, inert, one_of, theme, uploader
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import do, errors_shown, html_of, in_columns, inert, literal, one_of, theme, uploader
 
 
 def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
@@ -50,8 +45,7 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "") -> None:
                 moments = ", ".join(map(clock, medium.moments))
                 st.caption(literal(_("Shown were the frames at {moments}.", moments=moments)))
             elif st.toggle(_("Frames that members look at"), key=f"frames-{key}-{medium.id}"):
-                frames = house.media.frames(medium.sha256)
-                for column, frame in in_columns(frames, 5):
+                for column, frame in in_columns(house.media.frames(medium.sha256), 5):
                     column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
     except MediaError as error:
         st.warning(literal(error))
@@ -83,7 +77,7 @@ def case_body(house: Courthouse, case: Case) -> None:
     st.title(literal(case.title))
     if case.source:
         st.caption(literal(case.source))
-    if findings := check(case, house.media):
+    if findings := checks.check(case, house.media):
         with st.expander(_("Checks: {findings} to look at", findings=len(findings)), icon=":material/rule:"):
             for finding in findings:
                 show = st.error if finding.severity == "error" else st.warning
@@ -94,7 +88,7 @@ def case_body(house: Courthouse, case: Case) -> None:
         _dispute(house, case)
         return
     for title, text in case.sections():
-        st.subheader(literal(translated(title)))
+        st.subheader(literal(title))
         inert(text)
     if media := list(case.media()):
         st.subheader(_("Pictures and videos"))
@@ -267,24 +261,24 @@ def _bring(drafts: Drafts, draft: Draft | None) -> None:
         "Letters, chats, tables, photos and scans: PDF, Word, Excel, PowerPoint, RTF, HTML, mails, pictures, texts"
     )
     about = _("Each file, page or picture becomes a piece. Nothing in a file is run, and no link is followed.")
-    endings, key = [ending.removeprefix(".") for ending in sorted(PAPER_ENDINGS)], f"papers_files_{round_}"
+    endings, key = [ending.removeprefix(".") for ending in sorted(papers.ENDINGS)], f"papers_files_{round_}"
     files = uploader(st, title, endings, key=key, several=True, about=about)
     pasted = st.text_area(_("Or paste a text"), key=f"papers_text_{round_}", height=80)
     encoding = encoding_choice(st, "papers_encoding")
     nothing = files is None or not (files or pasted)
     if not st.button(_("Read the papers"), type="secondary" if draft else "primary", disabled=nothing):
         return
-    read: list[Papers] = []
+    read: list[papers.Papers] = []
     told: list[str] = []
     with errors_shown(), st.spinner(_("Reading and checking ...")):
         for file in files:
             try:
-                read.append(read_papers(file.name, file.getvalue(), encoding))
+                read.append(papers.read_papers(file.name, file.getvalue(), encoding))
                 told += read[-1].remarks
             except CourtroomError as error:
                 told.append(str(error))
         if pasted.strip():
-            read.append(Papers((Piece(_("pasted text"), text=pasted),)))
+            read.append(papers.Papers((papers.Piece(_("pasted text"), text=pasted),)))
         st.session_state["papers_told"] = told
         if not read:
             st.rerun()
@@ -317,9 +311,9 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     read = any(piece.source for piece in draft.pieces)
     if read:
         _ask(house, drafts, draft)
-    kinds = {name: kind.kind_title for name, kind in case_kinds().items() if kind.asks}
+    names = {name: kind.kind_title for name, kind in kinds.case_kinds().items() if kind.asks}
     key = f"draft-{draft.id}-{draft.version}-kind"
-    changed = draft.model_copy(update={"kind": one_of(_("What kind"), list(kinds), key, draft.kind, kinds.__getitem__)})
+    changed = draft.model_copy(update={"kind": one_of(_("What kind"), list(names), key, draft.kind, names.__getitem__)})
     above, below = st.container(), st.container()
     with below if read else above:  # what was just read stands first; small fields next to each other, then long ones
         small = [name for name in changed.asks if not _is_long(changed, name)]
@@ -333,8 +327,7 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
                 pieces.append(_piece(drafts, changed, piece, index))
         changed = changed.model_copy(update={"pieces": tuple(pieces)})
         if st.button(_("One more piece"), icon=":material/add:"):
-            drafts.save(changed.with_piece())
-            st.rerun()
+            do(lambda: drafts.save(changed.with_piece()))
     if changed != draft:
         with errors_shown():
             drafts.save(changed)
@@ -346,20 +339,18 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
     with st.container(horizontal=True):
         if st.button(_("Save the case"), type="primary", disabled=bool(lacks), icon=":material/save:"):
             with errors_shown():
-                case = house.library.add(drafts.package(changed))
+                st.query_params["case"] = house.library.add(drafts.package(changed)).id
                 _end(drafts, changed)
-                st.query_params["case"] = case.id
-                st.rerun()
         if st.button(_("Give the draft up"), icon=":material/delete:"):
             _end(drafts, changed)
-            st.rerun()
 
 
-def _end(drafts: Drafts, draft: Draft) -> None:
+def _end(drafts: Drafts, draft: Draft) -> NoReturn:
     drafts.end(draft)
     del st.query_params["draft"]
     st.session_state.pop("papers_told", None)
     st.session_state["form_closed"] = True
+    st.rerun()
 
 
 def _is_long(draft: Draft, name: str) -> bool:
@@ -380,7 +371,7 @@ def _field(place: Any, draft: Draft, name: str) -> Any:
         offered = [*dict.fromkeys((*options, *([value] if value is not None else [])))]
         index = offered.index(value) if value is not None else None
         titled = {one: VALUE_TITLES.get(one, one) for one in offered}
-        return place.selectbox(**drawn, options=offered, index=index, format_func=lambda one: declared(titled[one]))
+        return place.selectbox(**drawn, options=offered, index=index, format_func=lambda one: translated(titled[one]))
     if inner in (int, float):
         return place.number_input(**drawn, value=value, min_value=inner(0))
     if inner is datetime:
@@ -393,8 +384,7 @@ def _field(place: Any, draft: Draft, name: str) -> Any:
 
 def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> DraftPiece:
     key = f"draft-{draft.id}-{piece.number}"
-    above = {ABOVE: N_("With the piece above")} if index else {}
-    places = {**draft.places, **above, LEFT_OUT: N_("Leave out")}
+    places = {**draft.places, **({ABOVE: N_("With the piece above")} if index else {}), LEFT_OUT: N_("Leave out")}
     given: dict[str, Any] = {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         title = literal(piece.source or _("Piece {number}", number=index + 1))
@@ -407,8 +397,7 @@ def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> Draft
         for icon, by, words in (("arrow_upward", -1, _("Move up")), ("arrow_downward", 1, _("Move down"))):
             at_end = index + by not in range(len(draft.pieces))
             if st.button("", key=f"{key}-{icon}", icon=f":material/{icon}:", help=literal(words), disabled=at_end):
-                drafts.save(draft.moved(piece.number, by))
-                st.rerun()
+                do(partial(drafts.save, draft.moved(piece.number, by)))
     if piece.file:
         (st.video if piece.kind == "video" else st.image)(drafts.medium(draft, piece), width=360)
     elif piece.paper != piece.text and piece.paper:

@@ -3,42 +3,35 @@
 import difflib
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
+from courtroom import Case, CaseError, Courthouse, CourtroomError, Edge, Graph, Node, Procedure, Record, Setup
 from courtroom.access import Access, acting_account, may
-from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Edge, Graph, Node
 from courtroom.declarations.changes import differences, leaves
 from courtroom.declarations.knobs import Widget, path_in_words, seating
 from courtroom.declarations.paper import departures, title_of
-from courtroom.declarations.setup import Setup
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.interventions import Action, ChangeSetup, Intervention
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
-from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.comparison import Difference
 from courtroom.figures.graph import draw_graph
 from courtroom.language import N_, _, translated
-from courtroom.models.apart import why_no_template
-from courtroom.models.prompts import templates
+from courtroom.models import apart, prompts
 from courtroom.models.spec import OFFLINE
 from courtroom.panel.follow_graph import FollowGraph, influence
 from courtroom.panel.personas import Persona, checked, is_pool, read_panel, write_csv, write_yaml
 from courtroom.text.files import json_of
 from pages.parts.cases import encoding_choice
+from pages.parts.shared import shown
 from pages.parts.shared.differences import change_in_line, told, worded
 from pages.parts.shared.knobs import EDITED, SetupDraft, knob, knobs
 from pages.parts.shared.models_form import embedding_choice, keys_form, models_form
-from pages.parts.shared.shown import do, errors_shown, heads, offered, table, theme, undo_bar, uploader
-from pages.parts.shared.words import count, declared, literal, many, money
+from pages.parts.shared.shown import count, do, errors_shown, heads, literal, many, money, offered, table, theme
 
 MAX_CHANGES_SHOWN = 12
 Planned = Sequence[Intervention] | None
@@ -105,17 +98,12 @@ def take_case_and_procedure(house: Courthouse) -> str:
         return ""
     try:
         shared = _parsed(text)
-        if "case" in shared and st.session_state.get("link_opened") != text:
-            st.session_state["link_opened"] = text
-            st.session_state["case"] = house.library.linked(shared["case"]).id
-            st.session_state.pop("link_problem", None)
-    except CaseError as error:
-        st.session_state["link_problem"] = (text, str(error))
     except CourtroomError:
         return ""  # reported where its settings are shown
-    problem = st.session_state.get("link_problem")
-    if problem and problem[0] == text:
-        st.error(literal(problem[1]))
+    if "case" in shared and st.session_state.get("link_opened") != text:
+        with errors_shown():
+            st.session_state["case"] = house.library.linked(shared["case"]).id
+            st.session_state["link_opened"] = text
     return str(shared.get("procedure", ""))
 
 
@@ -212,7 +200,7 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
         text = json.dumps(shared, ensure_ascii=False, indent=1)
         name, icon = f"{procedure.name}-setup.json", ":material/download:"
         st.download_button(_("Download JSON"), text, name, "application/json", icon=icon)
-        file = uploader(st, _("Load a setup from JSON"), ["json"], key="setup-file")
+        file = shown.uploader(st, _("Load a setup from JSON"), ["json"], key="setup-file")
         if file and st.button(_("Load this file")):
             _load(house, draft, file.getvalue(), procedure)
         link = "?" + urlencode({"setup": json.dumps(shared, ensure_ascii=False, separators=(",", ":"))})
@@ -322,23 +310,22 @@ def draw_section(section: str, house: Courthouse, draft: SetupDraft, procedure: 
         draft.values[name] = [line.strip() for line in text.splitlines() if line.strip()]
         if st.button(_("Back to the shipped rules"), icon=":material/restart_alt:"):
             draft.values[name] = draft.kind().model_dump(mode="json")[name]
-            draft.renew()
-            st.rerun()
+            draft.redraw()
     elif section == "Prompts":
         prompts_editor(draft, procedure, case)
     else:
         knobs(draft, case)
 
 
-def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> None:
+def _seat(draft: SetupDraft, name: str, panel: Sequence[Persona]) -> NoReturn:
     if is_pool(panel):
         draft.values.update({POOL: name, draft.drawn[Widget.PERSONAS]: []})
         told = _("The jurors are drawn from {panel}, by the seed and by weight.", panel=many(len(panel), "person"))
     else:
         draft.values.update(seating(draft.kind, [person.model_dump(mode="json") for person in panel]))
         told = _("{panel} seated.", panel=many(len(panel), "person"))
-    draft.renew()
     st.toast(told)
+    draft.redraw()
 
 
 @offered
@@ -354,7 +341,7 @@ def _change(house: Courthouse, chosen: str) -> None:
 def _import(house: Courthouse, draft: SetupDraft) -> None:
     st.caption(_("A CSV or YAML file with a person in each row. Export this jury to see the form."))
     with st.form("panel-import", border=False, clear_on_submit=True):
-        file = uploader(st, _("File"), ["csv", "yaml", "yml"], key="panel-file")
+        file = shown.uploader(st, _("File"), ["csv", "yaml", "yml"], key="panel-file")
         name = st.text_input(_("Save as a panel named"), placeholder=_("the file's name"), max_chars=80)
         title, hint = _("Columns, where they have other names"), "age = AGEP\nweight = PWGTP"
         columns = st.text_area(title, placeholder=hint, help=_(COLUMNS))
@@ -366,11 +353,10 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         named = {field.strip(): column.strip() for field, _sign, column in lines}
         panel, remark = read_panel(file.name, file.getvalue(), encoding, named)
         if remark:
-            st.toast(literal(translated(remark)), icon=":material/info:", duration="long")
+            st.toast(literal(remark), icon=":material/info:", duration="long")
         called = name.strip() or file.name.rpartition(".")[0]
         house.panels.save(called, panel)
         _seat(draft, called, panel)
-        st.rerun()
 
 
 LISTS = ("traits", "interests")
@@ -388,10 +374,8 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if names := house.panels.names():
                 chosen = st.selectbox(_("Saved panel"), names, key="panel-chosen", width=280, format_func=translated)
-                about = _(
-                    "Its persons take the seats, in their order; of a pool of people, by lot and by their weights."
-                )
-                if st.button(_("Seat this panel"), icon=":material/event_seat:", help=about):
+                how = _("Its persons take the seats, in their order; of a pool of people, by lot and by their weights.")
+                if st.button(_("Seat this panel"), icon=":material/event_seat:", help=how):
                     do(lambda: _seat(draft, chosen, house.panels.load(chosen)))
                 with st.popover(_("Rename or delete")):
                     _change(house, chosen)
@@ -408,7 +392,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
                 st.download_button(_("CSV, for a spreadsheet"), write_csv(persons), "panel.csv", "text/csv")
                 st.download_button(_("YAML"), write_yaml(persons), "panel.yaml", "application/yaml")
         if deleted := st.session_state.get(DELETED):
-            with undo_bar(DELETED, lambda panel: house.panels.save(*panel)):
+            with shown.undo_bar(DELETED, lambda panel: house.panels.save(*panel)):
                 st.markdown(_("The panel “{deleted}” is deleted.", deleted=literal(deleted[0])), width="content")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             others = st.button(_("Draw others"), icon=":material/casino:", help=_("Other personas, by another seed."))
@@ -416,8 +400,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         if others or back:
             draft.values[name] = []
             draft.seed += int(others)
-            draft.renew()
-            st.rerun()
+            draft.redraw()
     st.caption(_("{jury} jurors. Change any cell; traits and interests are lists with commas.", jury=len(jury)))
     optional = [field for field, about in Persona.model_fields.items() if about.exclude_if]
     whole = [{**row, **{field: row.get(field, "") for field in optional}} for row in jury]  # names stand first
@@ -426,8 +409,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     background = st.column_config.TextColumn(_("background"), width="medium")
     key, config = draft.key(f"jury-{len(jury)}-{draft.seed}"), heads(table, {"age": age, "background": background})
     height = min(640, 60 + 36 * len(jury))
-    edited = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config)
-    rows = edited.to_dict("records")
+    rows = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config).to_dict("records")
     for row in rows:
         row["age"] = int(row["age"])
         row |= {part: [one.strip() for one in str(row[part]).split(",") if one.strip()] for part in LISTS}
@@ -439,10 +421,9 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     if empty := draft.drawn.get(Widget.EMPTY_SEATS):
         field = draft.kind.model_fields[empty]
         seats = {number: f"{number} {person['name']}" for number, person in enumerate(jury, start=1)}
-        left, title = [seat for seat in draft.values[empty] if seat in seats], declared(field.title or "")
-        hint, key = declared(field.description or "") or None, draft.key(f"empty-{len(jury)}")
-        seated = st.multiselect(title, list(seats), left, format_func=seats.__getitem__, key=key, help=hint)
-        draft.values[empty] = seated
+        left, title = [seat for seat in draft.values[empty] if seat in seats], translated(field.title or "")
+        hint, key = translated(field.description or "") or None, draft.key(f"empty-{len(jury)}")
+        draft.values[empty] = st.multiselect(title, seats, left, format_func=seats.__getitem__, key=key, help=hint)
 
 
 def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
@@ -458,8 +439,7 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
             st.caption(_("These edges stay as they are until you have others drawn."))
             if st.button(_("Draw others"), icon=":material/restart_alt:"):
                 graph["edges"] = None
-                draft.renew()
-                st.rerun()
+                draft.redraw()
     try:
         complete = draft.complete(case)
     except ValueError:
@@ -486,7 +466,7 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
 
 def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Edits hold for this run only; the offline model does not read prompts."""
-    shipped = templates(procedure.prompts, case.kind)
+    shipped = prompts.templates(procedure.prompts, case.kind)
     edits: dict[str, str] = draft.values["prompts"]
     st.caption(_("Templates in Jinja's syntax. `_system` and `_case` come first and are the same for all members."))
     titles = {name: _("{n} (edited)", n=name) if name in edits else name for name in shipped}
@@ -495,7 +475,7 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     if text == shipped[name]:
         edits.pop(name, None)
         return
-    if why := why_no_template(name, text):
+    if why := apart.why_no_template(name, text):
         st.error(literal(why))
         return
     edits[name] = text
@@ -504,5 +484,4 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         st.code("\n".join(difflib.unified_diff(before, now, "shipped", _("this run"), lineterm="")), language="diff")
     if st.button(_("Back to the shipped text"), icon=":material/restart_alt:"):
         del edits[name]
-        draft.renew()
-        st.rerun()
+        draft.redraw()

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from courtroom import Courthouse, Settings, report
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
-from courtroom.room.player import program, style
+from courtroom.room.player import program, static
 from courtroom.room.scene import places, scene
 from tests.app_server import forked_app
 from tests.browser.site import Site
@@ -52,7 +52,7 @@ SCENE["seats"] = [{**seat, "place": PLACED[seat["id"]]} for seat in SCENE["seats
 
 def shown_room(page: Page, scene: dict[str, object]) -> None:
     """A room at the end of a scene."""
-    page.set_content(f"<style>{style()}</style><div id=room></div><script>{program()}</script>")
+    page.set_content(f"<style>{static('room.css')}</style><div id=room></div><script>{program()}</script>")
     page.evaluate("(scene) => mountRoom(document.getElementById('room')).update(scene)", scene)
 
 
@@ -104,7 +104,7 @@ def test_all_that_is_said_is_read_whole_in_room_and_report(house: Courthouse, pa
         record = house.record(house.files.play(hearing))
         procedure, title = house.procedures[record.run.procedure], record.run.title
         page.goto("about:blank")  # else the policy of the report before would hold
-        page.set_content(f"<style>{style()}</style><div id=room></div><script>{program()}</script>")
+        page.set_content(f"<style>{static('room.css')}</style><div id=room></div><script>{program()}</script>")
         played = scene(record, procedure.about(record.case)).model_dump(mode="json")
         for size, present in ((DESK, True), (PHONE, False)):
             page.set_viewport_size(size)

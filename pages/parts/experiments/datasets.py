@@ -1,6 +1,7 @@
 """Datasets: import them, look at them in numbers and figures, divide them into splits, check them."""
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -8,21 +9,16 @@ import streamlit as st
 from courtroom.access import Access, may
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import statistics
-from courtroom.datasets.forms import FORMS
+from courtroom.datasets import forms, printed, selection, statistics, store
 from courtroom.datasets.importing import ImportProgress, Order, columns_from, dataset_name
-from courtroom.datasets.printed import printed_tables
 from courtroom.datasets.row import DatasetInfo, ImportCounts
-from courtroom.datasets.selection import Preparation, Selection
-from courtroom.datasets.statistics import ALL, Findings, NearDuplicates, Statistics
-from courtroom.datasets.store import DEFAULT_SHARES, Datasets
 from courtroom.figures.experiment import draw_rows
 from courtroom.language import N_, _, translated
 from pages.parts.cases import MARKS, encoding_choice
 from pages.parts.experiments.list import sample_buttons
+from pages.parts.shared import shown
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.shown import do, errors_shown, inert, offered, one_of, table, theme, uploader
-from pages.parts.shared.words import literal, many
+from pages.parts.shared.shown import do, errors_shown, inert, literal, many, offered, one_of, table, theme, uploader
 
 
 def kept_file(name: str, content: bytes) -> Path:
@@ -32,7 +28,6 @@ def kept_file(name: str, content: bytes) -> Path:
     return path
 
 
-LIVE_S = 0.5
 MOST_OFFERED = 500
 TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zip", "gz"]
 AS_IT_LOOKS = N_("as most records look")
@@ -59,7 +54,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
         columns = st.columns(5)
         hint = dataset_name(Path(file.name if file else path.strip()))
         name = columns[0].text_input(_("Name"), key="dataset_name", placeholder=hint)
-        titles = {AS_IT_LOOKS: _(AS_IT_LOOKS)} | {one: translated(form.title) for one, form in FORMS.items()}
+        titles = {AS_IT_LOOKS: _(AS_IT_LOOKS)} | {one: translated(form.title) for one, form in forms.FORMS.items()}
         form = columns[1].selectbox(_("Read"), list(titles), format_func=titles.__getitem__, key="dataset_form")
         about = _("Of a folder with several datasets, the one to import.")
         config = columns[2].text_input(_("Configuration"), key="dataset_config", help=about)
@@ -78,16 +73,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
 @offered
 def imports_under_way(house: Courthouse) -> None:
     """How far imports are, what has come of them, what they ask, and those that were interrupted."""
-    busy = any(state.running for state in house.dataset_imports.under_way.values())
-
-    @st.fragment(run_every=LIVE_S if busy else None)
-    def under_way() -> None:
-        for state in list(house.dataset_imports.under_way.values()):
-            _told(house, state)
-        if busy and not any(state.running for state in house.dataset_imports.under_way.values()):
-            st.rerun()
-
-    under_way()
+    shown.under_way(house.dataset_imports.under_way, partial(_told, house))
     running = {state.order.model_dump_json() for state in house.dataset_imports.under_way.values() if state.running}
     for job in house.datasets.pending():
         if not job.order or job.order in running:
@@ -96,11 +82,9 @@ def imports_under_way(house: Courthouse) -> None:
             values = {"name": literal(job.name), "taken": f"{job.taken:,}"}
             st.markdown(_("The import of {name} was interrupted after {taken} rows.", **values))
             if st.button(_("Go on"), key=f"dataset_go_on_{job.name}", type="primary"):
-                house.dataset_imports.begin(Order.model_validate_json(job.order))
-                st.rerun()
+                do(partial(house.dataset_imports.begin, Order.model_validate_json(job.order)))
             if st.button(_("Give it up"), key=f"dataset_give_up_{job.name}"):
-                house.datasets.give_up(job.order)
-                st.rerun()
+                do(partial(house.datasets.give_up, job.order))
 
 
 def _told(house: Courthouse, state: ImportProgress) -> None:
@@ -170,7 +154,7 @@ def _ask(house: Courthouse, state: ImportProgress) -> None:
 
 MAX_PROBLEMS = 50
 MAX_ROWS = 20
-_once = st.cache_data(show_spinner=False, max_entries=20, hash_funcs={Datasets: id})
+_once = st.cache_data(show_spinner=False, max_entries=20, hash_funcs={store.Datasets: id})
 _measured, _near = _once(statistics.measure), _once(statistics.near_duplicates)
 """A version never changes, so it is counted, and its rows are compared, once."""
 
@@ -199,8 +183,8 @@ def draw_datasets() -> None:
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
     with st.spinner(_("Counting ...")):
-        counted: Statistics = _measured(house.datasets, info.name, info.version)
-    whole = counted.counts[ALL]
+        counted: statistics.Statistics = _measured(house.datasets, info.name, info.version)
+    whole = counted.counts[statistics.ALL]
     facts: dict[str, float] = {_("Rows"): whole.rows, _("Outcome known"): whole.known}
     facts |= {_("Categories"): len(whole.categories), _("Median characters"): whole.length.median}
     for column, (title, number) in zip(st.columns(4), facts.items(), strict=True):
@@ -213,15 +197,15 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     if part == "Figures":
         _figures(counted)
     elif part == "Tables":  # those that papers print of such a dataset
-        for title, found in printed_tables(house.datasets, info.name, info.version):
-            st.caption(literal(translated(title)))
+        for title, found in printed.printed_tables(house.datasets, info.name, info.version):
+            st.caption(literal(title))
             table(found)
     else:
         parts[part](house, info)
 
 
-def _figures(counted: Statistics) -> None:
-    whole = counted.counts[ALL]
+def _figures(counted: statistics.Statistics) -> None:
+    whole = counted.counts[statistics.ALL]
     left, right = st.columns(2, gap="large")
     for place, what, title, told in (
         (left, "categories", _("Rows of each category"), True),
@@ -244,7 +228,7 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     split = top[0].selectbox(_("Split"), [None, *info.splits], key=key, format_func=lambda one: one or _("all"))
     text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}").strip() or None
     drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
-    wanted = Selection(split=split, limit=MAX_ROWS, sample=MAX_ROWS if drawn else None, contains=text)
+    wanted = selection.Selection(split=split, limit=MAX_ROWS, sample=MAX_ROWS if drawn else None, contains=text)
     rows = list(house.datasets.rows(info.name, info.version, wanted))
     if not rows:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
@@ -266,7 +250,7 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
     with st.form(f"dataset_split_form_{info.name}", border=True):
         columns = st.columns(4)
         shares = {}
-        for column, (split, share) in zip(columns, DEFAULT_SHARES.items(), strict=False):
+        for column, (split, share) in zip(columns, store.DEFAULT_SHARES.items(), strict=False):
             title, key = _("Share of {split}", split=literal(split)), f"dataset_share_{split}"
             shares[split] = column.number_input(title, 0.0, 1_000.0, float(share), key=key)
         seed = columns[3].number_input(_("Seed"), 0, 2**31 - 1, 0, key="dataset_seed")
@@ -274,8 +258,7 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
     if pressed:
         with errors_shown():
             kept = {split: share for split, share in shares.items() if share}
-            made = house.datasets.split(info.name, info.version, kept, int(seed))
-            st.session_state["dataset_told"] = made.version
+            st.session_state["dataset_told"] = house.datasets.split(info.name, info.version, kept, int(seed)).version
             st.rerun()
     if st.session_state.pop("dataset_told", None) == info.version:
         st.success(_("The version {version} is split.", version=literal(info.version)))
@@ -284,7 +267,7 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
 def _check(house: Courthouse, info: DatasetInfo) -> None:
     findings = statistics.examine(house.datasets, info.name, info.version)
     with st.spinner(_("Comparing ...")):
-        near: NearDuplicates = _near(house.datasets, info.name, info.version)
+        near: statistics.NearDuplicates = _near(house.datasets, info.name, info.version)
     if findings.clean and not any(findings.sentences()) and not near.found:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in findings.sentences():
@@ -305,7 +288,7 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
 
 
 @offered
-def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
+def _clean(house: Courthouse, info: DatasetInfo, findings: statistics.Findings) -> None:
     """Buttons that take out what makes results doubtful, in a new version."""
     with st.container(horizontal=True):
         about, key = _("Of rows with one text and one outcome, the first stays."), "dataset_clean_repeated"
@@ -313,7 +296,7 @@ def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
         about, key = _("All rows of a text with several outcomes go."), "dataset_clean_contradictory"
         contradictory = findings.contradicted and st.button(_("Take out contradictory texts"), key=key, help=about)
     if repeated or contradictory:
-        wanted = Preparation(distinct=bool(repeated), consistent=bool(contradictory))
+        wanted = selection.Preparation(distinct=bool(repeated), consistent=bool(contradictory))
         do(lambda: statistics.cleaned(house.datasets, info.name, info.version, wanted))
 
 

@@ -26,10 +26,7 @@ from pages.parts.experiments.list import open_experiment, sample_buttons
 from pages.parts.experiments.mirror import mirror_form
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
-from pages.parts.shared.shown import errors_shown, table, uploader
-from pages.parts.shared.words import count, declared, duration, literal, many, money
-
-AS_WRITTEN = ""
+from pages.parts.shared.shown import count, duration, errors_shown, literal, many, money, table, uploader
 
 
 def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...]) -> Experiment | None:
@@ -95,14 +92,14 @@ def _model(house: Courthouse, written: Experiment, key: str) -> str:
     """The model that takes the place of all; empty where the experiment names its own."""
     own = list(dict.fromkeys(arm.model for arm in written.arms if arm.procedure and arm.model))
     if own in ([], [OFFLINE]):
-        return AS_WRITTEN
+        return ""
     named = ", ".join(own[:4]) + (" ..." if len(own) > 4 else "")
     offers: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
     about = _("One model for every member of every arm, in place of those that are written.")
     looks: dict[str, Any] = {"key": f"{key}-model", "accept_new_options": True, "help": about}
     looks["format_func"] = lambda one: one or _("as written: {own}", own=named)
-    chosen = st.selectbox(_("Models"), [AS_WRITTEN, *offers], **looks)
-    return offers[chosen].id if chosen in offers else (chosen or AS_WRITTEN).strip()
+    chosen = st.selectbox(_("Models"), ["", *offers], **looks)
+    return offers[chosen].id if chosen in offers else (chosen or "").strip()
 
 
 FILES = ["jsonl", "csv", "tsv", "json"]
@@ -151,7 +148,7 @@ def _varied(house: Courthouse, procedures: list[str], left: Any, right: Any) -> 
         for path, field in _paths(house, name).items():
             fields.setdefault(path, (name, field))
     about = _("Each arm is run with each value of this setting.")
-    titles = {"": _("none"), **{path: declared(field.title or path) for path, (_procedure, field) in fields.items()}}
+    titles = {"": _("none"), **{path: translated(field.title or path) for path, (_procedure, field) in fields.items()}}
     key, words = "experiment-vary", titles.__getitem__
     path = left.selectbox(_("Vary one setting"), list(titles), key=key, format_func=words, help=about)
     if not path:
@@ -252,19 +249,15 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
     """With matched controls, where they are wanted; nobody is asked where no arm has a panel."""
     if experiment.dataset.run or not any(has_panel(arm, house.procedures) for arm in experiment.arms):
         return experiment
-    about = _(
-        "For each panel: one model with as many tokens; no talk; talk with oneself; no personas; others' personas."
-    )
-    if not st.toggle(_("Add matched controls"), key="experiment-controls", help=about):
+    why = _("For each panel: one model with as many tokens; no talk; talk with oneself; no personas; others' personas.")
+    if not st.toggle(_("Add matched controls"), key="experiment-controls", help=why):
         return experiment
     kept: tuple[str, Experiment] = st.session_state.get("experiment-controlled", ("", experiment))
     if kept[0] != experiment.digest:
         kept = ("", experiment)
         with errors_shown(), st.spinner(_("Estimating ...")):
-            kept = st.session_state["experiment-controlled"] = (
-                experiment.digest,
-                house.experiments.with_controls(experiment),
-            )
+            controlled = house.experiments.with_controls(experiment)
+            kept = st.session_state["experiment-controlled"] = (experiment.digest, controlled)
     if kept[0]:
         _arms_table(house, (arm.model_dump() for arm in kept[1].arms[len(experiment.arms) :]))
     return experiment.model_copy(update={"arms": kept[1].arms})
@@ -291,8 +284,7 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
         }
         frame, key = pd.DataFrame(given, columns=list(columns)), f"experiment-hypotheses-{experiment.digest[:8]}"
         edited = st.data_editor(frame, num_rows="dynamic", hide_index=True, column_config=columns, key=key)
-        whole = edited.dropna(subset=["arm", "than", "measure"])
-        whole = whole.fillna({"direction": "higher", "least": 0.0, "cases": 1})
+        whole = edited.dropna(subset=["arm", "than", "measure"]).fillna({"direction": "higher", "least": 0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
         locked = {"hypotheses": len(rows)}
         st.caption(_("To be locked: {hypotheses}. A line counts once both arms and the measure are chosen.", **locked))

@@ -1,16 +1,17 @@
 """All experiments, newest first; where there is none, how to begin."""
 
 from itertools import groupby
+from typing import NoReturn
 
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
-from courtroom.language import _
+from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
+from courtroom.language import _, translated
 from pages.parts.shared import shown
-from pages.parts.shared.shown import offered
-from pages.parts.shared.words import declared, literal, many, moment
+from pages.parts.shared.shown import literal, many, moment, offered
 
 
 @offered
@@ -54,7 +55,7 @@ def recipe_list(house: Courthouse) -> None:
                         else:
                             st.badge(_("Needs a dataset"), icon=":material/dataset:", color="orange")
                         st.button(_("Use"), key=f"recipe-{one.name}", on_click=use, args=(house, one))
-                st.caption(declared(" ".join(one.remarks)))  # its marks are of ours
+                st.caption(translated(" ".join(one.remarks)))  # its marks are of ours
                 if not is_ready:
                     text = _("**{missing}** Or use it with other cases of the same kind.", missing=literal(missing))
                     st.caption(text, help=literal(HOW))
@@ -70,10 +71,25 @@ def use(house: Courthouse, one: Recipe) -> None:
 PAGE = 20
 
 
-def open_experiment(name: str, *, what_if: bool) -> None:
+def open_experiment(name: str, *, what_if: bool) -> NoReturn:
     key, page = ("what-if", "what_if") if what_if else ("experiment", "experiments")
     st.session_state[key] = name
     st.switch_page(f"pages/{page}.py", query_params={"experiment": name})
+
+
+def opened(house: Courthouse, key: str, name: str) -> StoredExperiment | None:
+    """The experiment, or the what-if, that its page shows; None where there is none. `key`: that of the session."""
+    try:
+        kept = house.experiments.store.experiment(name)
+    except NoSuchExperiment as error:
+        st.error(literal(str(error)))
+        st.session_state.pop(key, None)
+        return None
+    if (what_if := bool(kept.experiment.dataset.run)) != (key == "what-if"):
+        st.session_state.pop(key, None)
+        open_experiment(kept.id, what_if=what_if)
+    st.session_state[key] = st.query_params["experiment"] = kept.id
+    return kept
 
 
 def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
@@ -81,8 +97,7 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     store = house.experiments.store
     if what_ifs is None and not store.number(what_ifs=False) and shown.runs_here():
         _welcome(house)
-    page = shown.page_of(store.number(what_ifs), PAGE, "experiments-page")
-    kept, bad = store.page((page - 1) * PAGE, PAGE, what_ifs)
+    kept, bad = store.page(shown.first_of_page(store.number(what_ifs), PAGE, "experiments-page"), PAGE, what_ifs)
     shown.unreadable_rows(bad)
     if not kept:
         return
@@ -107,7 +122,7 @@ def _welcome(house: Courthouse) -> None:
         with st.container(border=True):
             st.subheader(literal(first.experiment.title))
             for remark in first.remarks:
-                st.markdown(declared(remark))
+                st.markdown(translated(remark))
             at, icon = (house, first), ":material/science:"
             st.button(_("Set it up"), key="experiment-first", type="primary", icon=icon, on_click=use, args=at)
     st.markdown(_("Or begin in another way:"))
@@ -118,4 +133,4 @@ def _welcome(house: Courthouse) -> None:
             ("New", "Choose cases and arms", ":material/tune:"),
         ):
             key, to = f"experiment-to-{part}", {"experiments-part": part}
-            st.button(declared(title), key=key, icon=icon, on_click=st.session_state.update, args=(to,))
+            st.button(translated(title), key=key, icon=icon, on_click=st.session_state.update, args=(to,))

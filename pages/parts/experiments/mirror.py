@@ -5,9 +5,8 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Case, Courthouse
 from courtroom.access import signed
-from courtroom.cases.case import Case
-from courtroom.courthouse import Courthouse
 from courtroom.experiments.mirror import Drafts, drafts, lines, told, with_mirror
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
@@ -18,8 +17,7 @@ from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.questions.mirror import KINDS, USUAL, Change, Mirrored, texts
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.models_form import model_picker, typed_keys
-from pages.parts.shared.shown import errors_shown, in_columns, table, theme
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import errors_shown, in_columns, literal, table, theme
 
 AT_FIRST = ("order", "gender", "nationality")
 ASKED = {"gender": "woman, man", "words": "A>B; C>D", "rewriting": "Her name is Ngozi Okafor."}

@@ -34,8 +34,7 @@ from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import do, in_language, one_of, table, theme
-from pages.parts.shared.words import count, duration, literal, many, money
+from pages.parts.shared.shown import count, do, duration, in_language, literal, many, money, one_of, table, theme
 
 MAX_AUDITED_RUNS = 50
 
@@ -100,8 +99,7 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
                 st.caption(_("Of the whole experiment."))
                 budget = budget_fields(kept.experiment.budget, f"experiment-new-{kept.id}")
                 if st.button(_("Set"), key="experiment-set-budget"):
-                    house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
-                    st.rerun()
+                    do(lambda: house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget})))
         with st.popover(_("Delete"), icon=":material/delete:"):
             st.caption(_("Its runs go too. All answers stay: the same experiment again asks nothing."))
             if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
@@ -246,8 +244,7 @@ def progress_and_results(
     def live() -> None:
         now = store.experiment(kept.id)
         progress_view(house, now)
-        late = time.monotonic() - drawn_at > redraw_s
-        if now.status != kept.status or (late and store.counts(kept.id) != counts):
+        if now.status != kept.status or (time.monotonic() - drawn_at > redraw_s and store.counts(kept.id) != counts):
             st.rerun()
 
     live()

@@ -7,21 +7,18 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
+from courtroom import Choice, Courthouse, Procedure, Record
 from courtroom.access import Access, may
-from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.language import N_, _
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
-from courtroom.room.player import adapter
+from courtroom.room.player import static
 from pages.parts.shared.house import courthouse, server_address, show_beside
-from pages.parts.shared.shown import errors_shown, html_of, inert, offered
-from pages.parts.shared.words import literal, many, money
+from pages.parts.shared.shown import do, errors_shown, html_of, inert, literal, many, money, offered
 
-phone_component = st.components.v2.component("courtroom_phone", js=adapter("phone"))
+phone_component = st.components.v2.component("courtroom_phone", js=static("in_phone.js"))
 
 
 @st.cache_resource(show_spinner=False)
@@ -68,24 +65,17 @@ WHO = "The audience"
 PANEL_ANCHOR = "audience"
 
 
-@offered
 def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Opens an audience. One of a finished run sees one ballot after another, as the presenter opens them."""
-    if st.session_state.pop("invited", None):
-        st.rerun()  # these controls are drawn apart from the page, on which the audience's panel is to stand now
     audience = house.audiences.of(record.run.id)
     if not procedure.choices or not any(role.votes for role in procedure.roles):
         return
     if audience and audience.closed is None:
         st.markdown(f":material/qr_code: [{_('The audience')}](#{PANEL_ANCHOR})", width="content")
         return
-
-    def invite() -> None:
-        house.audiences.open(record.run.id, 0 if record.run.status == "done" else None)
-        st.session_state["invited"] = record.run.id
-
     about = _("People follow on their phones and vote alongside the members. Nothing of it changes the run.")
-    st.button(_("Invite an audience"), key="do-invite", icon=":material/groups:", help=about, on_click=invite)
+    if st.button(_("Invite an audience"), key="do-invite", icon=":material/groups:", help=about):
+        do(lambda: house.audiences.open(record.run.id, 0 if record.run.status == "done" else None))
 
 
 def audience_view(house: Courthouse, record: Record) -> None:
@@ -136,8 +126,7 @@ def _live(token: str) -> None:
             with st.popover(_("Empty the audience"), icon=":material/delete_sweep:"):
                 st.markdown(_("All votes and arguments of this audience are deleted. This can't be undone."))
                 if st.button(_("Delete them"), key="empty-audience", type="primary"):
-                    all_live.empty(token)
-                    st.rerun()
+                    do(lambda: all_live.empty(token))
     if not closed:
         waits = _(" · The next round opens when the members have voted: go on with Step or Run above.")
         by_itself = audience.shown is None and snapshot.record.run.status != "done"
@@ -153,19 +142,18 @@ def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], to
         st.caption(_("Nobody has sent an argument yet."))
         return
     st.markdown(f"**{many(len(arguments), 'argument')}**")
+    sides = {choice.name: choice for choice in live_audiences().snapshot(token).procedure.choices}
     for one in arguments[:3]:
-        _argument(record, one, token)
+        _argument(record, one, sides.get(one.choice))
     if len(arguments) > 3:
         with st.expander(_("{arguments} more", arguments=len(arguments) - 3)):
             for one in arguments[3:50]:
-                _argument(record, one, token)
+                _argument(record, one, sides.get(one.choice))
     if chosen := next((one for one in arguments if one.number == st.session_state.get(f"put-in-{run}")), None):
         _put_in(house, record, chosen)
 
 
-def _argument(record: Record, one: Liked, token: str) -> None:
-    choices = live_audiences().snapshot(token).procedure.choices
-    side = next((choice for choice in choices if choice.name == one.choice), None)
+def _argument(record: Record, one: Liked, side: Choice | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"{one.likes:d}", icon=":material/thumb_up:", color="blue")
         if side:

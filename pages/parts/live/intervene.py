@@ -4,23 +4,20 @@ import json
 import secrets
 import time
 from collections.abc import Callable
+from typing import Any
 from urllib.parse import urlsplit
 
 import streamlit as st
-from pydantic import ValidationError
 
-from courtroom.access import Access, Resource, may
-from courtroom.cases.checks import explain
+from courtroom import Courthouse, Procedure, Record
+from courtroom.access import Resource
 from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import Widget, fields_drawn
 from courtroom.engine import interventions as acts
 from courtroom.engine.asked_court import NO_MORE, ToCourt, replies, waiting
 from courtroom.engine.intervene import answer_of, why_not_undo
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.models.schema import schema_of
 from courtroom.sharing import may_change
 from pages.parts.live.audience_view import HERE_ONLY, OWN_ADDRESS
@@ -28,8 +25,7 @@ from pages.parts.setup import changes_from, draw_section
 from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import server_address, your_name
 from pages.parts.shared.knobs import SetupDraft
-from pages.parts.shared.shown import do, errors_shown, offered, one_of
-from pages.parts.shared.words import declared, literal, moment, placed
+from pages.parts.shared.shown import do, errors_shown, literal, moment, one_of, placed
 
 Do = Callable[..., None]
 """Does actions, in their order."""
@@ -46,13 +42,10 @@ def _change(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> 
     sections = draft.sections()
     section = one_of(_("What to change"), sections, f"section-of-{name}", sections[0])
     draw_section(section, house, draft, procedure, record.case)
-    try:
+    with errors_shown():
         changes = changes_from(setup, draft.validated())
-    except ValidationError as error:
-        st.error(literal(" ".join(explain(error))))
-        return
-    if st.button(_("Change from the next stage on"), type="primary", disabled=not changes):
-        do(*changes)
+        if st.button(_("Change from the next stage on"), type="primary", disabled=not changes):
+            do(*changes)
 
 
 def _reply(run: str, questions: ToCourt, do: Do) -> None:
@@ -62,7 +55,7 @@ def _reply(run: str, questions: ToCourt, do: Do) -> None:
         text = st.text_area(_("The court's reply"), placeholder=_("Told to everybody from the next round on."))
         with st.container(horizontal=True):
             replied = st.form_submit_button(_("Reply"), type="primary") and text.strip()
-            has_no_more = st.form_submit_button(declared(NO_MORE))
+            has_no_more = st.form_submit_button(translated(NO_MORE))
         if chosen and (replied or has_no_more):
             do(acts.ReplyToQuestions(questions=tuple(chosen), text=NO_MORE if has_no_more else text))
 
@@ -89,8 +82,6 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
         return
     seen_before = st.session_state.get(f"seen-interventions-{run}")
     st.session_state[f"seen-interventions-{run}"] = house.store.interventions.count(run)
-    if not may(Access.RUN):
-        return
     # Its state is kept here and not in the browser, so that a click is not lost while the page is drawn again.
     awaited = bool(questions) and record.run.status == "paused"
     with st.expander(_("Intervene"), awaited, key=f"intervene-{run}", icon=":material/pan_tool:", on_change="rerun"):
@@ -116,10 +107,8 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
             "Members": lambda: _members(house, procedure, record, do),
             "Seats": lambda: _seat(house, record, do),
         }
-        first, key = "Reply" if questions else None, f"act-{run}"
-        way = st.segmented_control(
-            _("What"), list(ways), default=first, key=key, label_visibility="collapsed", format_func=literal
-        )
+        looks: dict[str, Any] = {"default": "Reply" if questions else None, "label_visibility": "collapsed"}
+        way = st.segmented_control(_("What"), list(ways), key=f"act-{run}", format_func=literal, **looks)
         if way:
             ways[way]()
 
@@ -156,11 +145,7 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
     path = st.selectbox(_("Whose answer"), list(titles), format_func=titles.__getitem__, key=key)
     schema = json.loads(schema_of(answer_of(procedure, calls[path].task)))
     with st.form(f"overrule-{path}", border=False):
-        try:
-            value = answer_fields(schema, calls[path].value, f"{key}-{path}")
-        except ValueError as error:
-            st.error(literal(error))
-            value = None
+        value = answer_fields(schema, calls[path].value, f"{key}-{path}")
         if st.form_submit_button(_("Overrule"), type="primary") and value is not None:
             do(acts.Overrule(path=path, value=value))
 
@@ -201,9 +186,8 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
 
 
 def _seat(house: Courthouse, record: Record, do: Do) -> None:
-    run = record.run.id
     names = {member.id: member.name for member in record.members}
-    with st.form(f"seat-{run}", border=False):
+    with st.form(f"seat-{record.run.id}", border=False):
         chosen = st.selectbox(_("Which seat a person takes"), list(names), format_func=lambda i: names[i])
         columns = st.columns(2)
         wait = columns[0].number_input(_("Seconds to answer"), 1, None, None, placeholder=_("as long as it takes"))
@@ -214,13 +198,11 @@ def _seat(house: Courthouse, record: Record, do: Do) -> None:
             do(acts.ChangeSetup(key=f"members.{chosen}", value=spec))
 
 
-@offered
 def seats(house: Courthouse, record: Record) -> None:
     """The links of all seats that persons have, and who is waited for."""
     if not may_change(house.database, Resource(kind="run", id=record.run.id)):
         return
-    setup = house.interventions.next_setup(record)
-    members = house.procedures[record.run.procedure].panel(setup)
+    members = house.procedures[record.run.procedure].panel(house.interventions.next_setup(record))
     persons = [member for member in members if "person" in (member.spec.id, member.spec.otherwise)]
     if not persons or record.run.status == "done":
         return

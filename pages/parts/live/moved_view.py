@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import plotly.graph_objects as go
 import streamlit as st
 
-from courtroom.courthouse import Courthouse
+from courtroom import Choice, Courthouse, Procedure, Record
 from courtroom.declarations.blocks import Edge, Graph, Marked, Node, Span, Table, runs
-from courtroom.declarations.parts import Choice
 from courtroom.engine.events import Replied, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.evaluation.calibration import forecasts
 from courtroom.evaluation.claims import Claim, Way, statement, way
 from courtroom.evaluation.movement import Heard, Movement, SeatVote, movement
@@ -20,8 +17,7 @@ from courtroom.language import N_, _, translated
 from courtroom.models.beside import REST
 from pages.parts.live.questions_view import audit_view, check_view, interview_view
 from pages.parts.shared.blocks_view import block_view, choice_html, reliability_view
-from pages.parts.shared.shown import html_of, one_of, theme
-from pages.parts.shared.words import escaped, literal, many
+from pages.parts.shared.shown import escaped, html_of, literal, many, one_of, theme
 
 GRAPH_HEIGHT_PX = 560
 ROLES = (

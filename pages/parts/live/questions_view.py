@@ -8,23 +8,18 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, Record, Table
 from courtroom.access import Access, may
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.blocks import Table
 from courtroom.engine.events import Called
-from courtroom.engine.record import Record
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.questions import asides, beside, interview
 from courtroom.questions import audit as audits
-from courtroom.questions.asides import TITLES
-from courtroom.questions.beside import AskedBeside, Plan, Plans
-from courtroom.questions.interview import LONGEST, last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
-from pages.parts.shared.shown import errors_shown, html_of, inert, table
-from pages.parts.shared.words import count, literal, many, moment, money, placed
+from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:
@@ -93,7 +88,7 @@ LOOK_S = 0.7
 
 def waits(key: str, text: str) -> bool:
     """Whether answers kept in the session are still to come; a failure is shown once they are not."""
-    asked: Sequence[Future[AskedBeside]] = st.session_state.get(key, ())
+    asked: Sequence[Future[beside.AskedBeside]] = st.session_state.get(key, ())
     if not all(one.done() for one in asked):
         _look(key, text)
         return True
@@ -110,7 +105,7 @@ def waits(key: str, text: str) -> bool:
 
 @st.fragment(run_every=LOOK_S)
 def _look(key: str, text: str) -> None:
-    asked: Sequence[Future[AskedBeside]] = st.session_state.get(key, ())
+    asked: Sequence[Future[beside.AskedBeside]] = st.session_state.get(key, ())
     if not (left := sum(not one.done() for one in asked)):
         st.rerun()
     st.caption(f":material/hourglass: {literal(text)}" + (f" ({left:d})" if len(asked) > 1 else ""))
@@ -179,12 +174,12 @@ def _audit(house: Courthouse, record: Record, this: audits.Audited, can: Sequenc
         start_beside(house, house.audits, key, choice, f"audit-{run}", lambda: [plan()])
 
 
-Planned = Callable[[], Iterable[Plan]]
+Planned = Callable[[], Iterable[beside.Plan]]
 START = N_("Start the audit")
 
 
 def start_beside(
-    house: Courthouse, asks: Plans, key: str, choice: object, waiting: str, plan: Planned, label: str = START
+    house: Courthouse, asks: beside.Plans, key: str, choice: object, waiting: str, plan: Planned, label: str = START
 ) -> None:
     """Say what questions of this choice would take, once a person asks, with a button that puts them; see `waits`."""
     planned = f"planned-{key}"
@@ -245,7 +240,7 @@ def _asks_nobody(house: Courthouse, record: Record) -> bool:
 def _result(audit: audits.Audit) -> None:
     st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(audits.MEANINGS[audit.name])}")
     heads = [_("shown"), _("voted {choice}", choice=translated(audit.after)), _("voted otherwise"), _("no answer")]
-    counts = ((translated(text), audit.counts.get(name)) for name, text in TITLES.items())
+    counts = ((translated(text), audit.counts.get(name)) for name, text in asides.TITLES.items())
     rows = [(text, told.again, told.other, told.missing) for text, told in counts if told]
     rows += [(_("all but {name}", name=peer), one.again, one.other, one.missing) for peer, one in audit.voices.items()]
     table(rows, heads)
@@ -268,7 +263,7 @@ Words = tuple[str, str, str]
 def ask_all_view(house: Courthouse, record: Record) -> None:
     """A place to ask all members one question, and what each has answered to the question that was put last."""
     run = record.run.id
-    if not any(last_call(record, member.id) for member in record.members):
+    if not any(interview.last_call(record, member.id) for member in record.members):
         return
     asked = [one for _, one in house.asides.interviews(run)]
     counts = Counter(one.question for one in asked)
@@ -290,7 +285,7 @@ def _ask(house: Courthouse, record: Record, after: Called | None, key: str, word
         return
     with st.form(f"{place}-{key}", border=False, clear_on_submit=True):
         who = your_name(placeholder=_("somebody"))
-        question = st.text_area(title, max_chars=LONGEST)
+        question = st.text_area(title, max_chars=interview.LONGEST)
         if not st.form_submit_button(press):
             return
     st.session_state["who"] = who

@@ -3,80 +3,59 @@
 import json
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
 
+from courtroom import Courthouse, Procedure, Record
 from courtroom.access import Resource
-from courtroom.courthouse import Courthouse
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.language import _, language
-from courtroom.room.player import DrawnScene, Scenes, adapter, program, read, style, words
+from courtroom.room.player import DrawnScene, Scenes, program, read, static, words
 from courtroom.room.scene import RoomScene, speaking
 from pages.parts.shared.share_view import download
 from pages.parts.shared.shown import errors_shown
 
-SHARE = 0.25
-"""Of one core: what drawing pages again may take, for all who look on together."""
-LOOKS_SHARE = 0.1
-"""The same for their looks."""
+What = Literal["page", "look"]
+SHARES: dict[What, float] = {"page": 0.25, "look": 0.1}
+"""Of one core: what drawing pages again, and looking for news, may take for all who look on together."""
 AWAY_S = 20.0
 """Who has not looked for so long has left."""
-MAX_PAGE_COUNTED_S = 0.2
+MAX_COUNTED_S = 0.2
 """The first page takes longer: it loads what the later ones have."""
-WEIGHT_OF_LAST_PAGE = 0.2
+WEIGHT_OF_LAST = 0.2
 
 
 class Pace:
     """How long a page waits before it is drawn again by itself: the more sessions look on, the longer."""
 
-    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        self._now = now
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._looked: dict[str, float] = {}
-        self._page_s = self._look_s = 0.0
+        self._took = dict.fromkeys(SHARES, 0.0)
 
-    def drew(self, seconds: float) -> None:
+    def took(self, what: What, seconds: float, session: str = "") -> None:
+        """Count what drawing a page took, or a look of a session."""
         with self._lock:
-            self._page_s = _average(self._page_s, seconds)
+            if session:
+                self._looked[session] = time.monotonic()
+            before, counted = self._took[what], min(seconds, MAX_COUNTED_S)
+            self._took[what] = before + WEIGHT_OF_LAST * (counted - before) if before else counted
 
-    def looked(self, session: str, seconds: float) -> None:
+    def wait_s(self, what: What) -> float:
+        """Seconds that a session is to leave between one page, or look, and the next."""
+        since = time.monotonic() - AWAY_S
         with self._lock:
-            self._looked[session] = self._now()
-            self._look_s = _average(self._look_s, seconds)
-
-    @property
-    def page_s(self) -> float:
-        """Seconds that a session is to leave between one page and the next."""
-        return self._lookers() * self._page_s / SHARE
-
-    @property
-    def look_s(self) -> float:
-        """Seconds that a session is to leave between one look and the next."""
-        return self._lookers() * self._look_s / LOOKS_SHARE
-
-    def _lookers(self) -> int:
-        now = self._now()
-        with self._lock:
-            for gone in [name for name, at in self._looked.items() if now - at > AWAY_S]:
-                del self._looked[gone]
-            return len(self._looked)
-
-
-def _average(before: float, last: float) -> float:
-    counted = min(last, MAX_PAGE_COUNTED_S)
-    return before + WEIGHT_OF_LAST_PAGE * (counted - before) if before else counted
+            self._looked = {name: at for name, at in self._looked.items() if at >= since}
+            return len(self._looked) * self._took[what] / SHARES[what]
 
 
 PACE, SCENES = Pace(), Scenes()
 """The pace of this server, and the scenes of its runs, each made once for each state of a record: for all sessions."""
-room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
-pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
+room = st.components.v2.component("courtroom_room", css=static("room.css"), js=f"{program()}\n{static('in_page.js')}")
+pulse = st.components.v2.component("courtroom_pulse", js=static("in_pulse.js"))
 
 LIVE_S = 0.7
 """How often a running hearing is looked at, at most: where many look on, each does less often."""

@@ -7,32 +7,30 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, Medium, Member, Procedure, Record
 from courtroom.access import acting_account
-from courtroom.courthouse import Courthouse
-from courtroom.declarations.setup import Member
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.evaluation.turnout import call_of, failure_of, given_by, stand_in_of, turnout
 from courtroom.figures.layout import tone
 from courtroom.judging.jurors import other_way, private_votes
 from courtroom.language import N_, _, listed, translated
-from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.interview import last_call
-from courtroom.room.player import part, style, words
+from courtroom.room.player import static, words
 from pages.parts.cases import medium_view
 from pages.parts.live.moved_view import moved_view
 from pages.parts.live.questions_view import ask_all_view, audit_view, interview_view, marks_view
+from pages.parts.shared import shown
 from pages.parts.shared.blocks_view import answer_view, blocks_view, choice_html, choice_words
 from pages.parts.shared.differences import family_view
-from pages.parts.shared.shown import inert, one_of, plainly, rows_chosen, table, theme
-from pages.parts.shared.words import declared, duration, escaped, literal, many, money, placed
+from pages.parts.shared.shown import duration, escaped, inert, literal, many, money, one_of, plainly, table, theme
 
-component = st.components.v2.component
-vote_bars = component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
-member_cards = component("courtroom_members", css=style("members"), js=part("members"), isolate_styles=False)
+component, USED = st.components.v2.component, ("dom.js", "flow.js")
+vote_bars, member_cards = (
+    component(f"courtroom_{name}", css=static(f"{name}.css"), js=static(*USED, f"in_{name}.js"), isolate_styles=False)
+    for name in ("votes", "members")
+)
 
 
 def votes_view(procedure: Procedure, record: Record) -> None:
@@ -46,8 +44,7 @@ def votes_view(procedure: Procedure, record: Record) -> None:
     sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme())})
     named = [(translated(record.ballot_name(ballot)), votes) for ballot, votes in record.ballots.items()]
     ballots = [{"name": name, "votes": {m: vote.choice for m, vote in votes.items()}} for name, votes in named]
-    moved = _("How votes moved between ballots") if record.votes_move else ""
-    _bars(ballots, sides, f"votes-{record.run.id}", moved)
+    _bars(ballots, sides, f"votes-{record.run.id}", _("How votes moved between ballots") if record.votes_move else "")
     marks: dict[str | None, str] = {c.name: f"{c.mark} {translated(c.title)}" for c in procedure.choices}
     rows = []
     for member in record.members:
@@ -98,7 +95,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
     with st.container(border=True):
         left, middle, right = st.columns([2, 2, 5], gap="large")
         with left:
-            st.caption(declared(procedure.ending.title))
+            st.caption(translated(procedure.ending.title))
             if verdict.outcome in {choice.name for choice in procedure.choices}:
                 st.html(choice_html(procedure, verdict.outcome, "2rem"))
             else:
@@ -120,10 +117,10 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 st.html(f'<div style="line-height:3rem">{text}</div>')
                 st.caption(_("The same side won.") if same else _("The other side won."))
             elif real_outcome := record.case.real_outcome():
-                st.caption(declared(procedure.ending.real))
+                st.caption(translated(procedure.ending.real))
                 inert(real_outcome)
         with right if len(verdict.summary) < LONG_GROUNDS_CHARACTERS else st.container():
-            st.caption(declared(procedure.ending.grounds))
+            st.caption(translated(procedure.ending.grounds))
             inert(verdict.summary)
 
 
@@ -159,7 +156,7 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
         tabs += ["Family"] if family else []
         shown = one_of(_("Look at"), tabs, f"tab-{run}", tabs[0])
         if len(record.stages) > 1:
-            at, run = back(), record.run.id
+            at = back()
             names = {str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages}
             names[NOW] = _("now")
             options, key = list(names), f"at-{run}-{len(names)}"
@@ -167,9 +164,8 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, *, family: bool
             about, title = _("What stands here as it was at the end of any stage. Nothing is lost."), _("As it stood")
             chosen = st.selectbox(title, options, place, format_func=names.__getitem__, key=key, help=about, width=240)
             if chosen != at:
-                if chosen == NOW:
-                    st.query_params.pop("at", None)
-                else:
+                st.query_params.pop("at", None)
+                if chosen != NOW:
                     st.query_params["at"] = chosen
                 st.rerun()  # other parts of the page are for now only
             if chosen != NOW:
@@ -197,7 +193,7 @@ def _tab(house: Courthouse, procedure: Procedure, run: str, tab: str) -> None:
             family_view(house, run)
         else:
             view = next(view for view in procedure.views if view.title == tab)
-            st.caption(declared(view.help))
+            st.caption(translated(view.help))
             blocks_view(view.blocks(record), procedure, key=f"{run}-{view.name}")
 
 
@@ -227,20 +223,17 @@ def calls_table(house: Courthouse, record: Record) -> None:
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
     member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
-    shown_calls = {
-        N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
-        N_("stage"): [stages[call.stage] for call in calls],
-        N_("member"): [names.get(call.member, call.member) for call in calls],
-        N_("question"): [call.title for call in calls],
-        N_("model"): [_who(call) for call in calls],
-        N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
-        N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
-        N_("money"): [money(call.cost, about=call.estimated) for call in calls],
-        N_("latency"): [duration(call.latency_s) for call in calls],
-        N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
-    }
-    if rows := rows_chosen(shown_calls, "calls", height=320):
-        _whole(house, record, calls[rows[0]])
+    rows = []
+    for call in calls:
+        at = time.strftime("%H:%M:%S", time.localtime(record.times[call.path]))
+        source = SOURCES[call.source] if call.value is not None else N_("failed")
+        asked = stages[call.stage], names.get(call.member, call.member), call.title, _who(call), source
+        tokens, cost = call.prompt_tokens + call.completion_tokens, money(call.cost, about=call.estimated)
+        rows.append((at, *asked, tokens, cost, duration(call.latency_s), max(0, len(call.keys) - 1)))
+    heads = [N_("time"), N_("stage"), N_("member"), N_("question"), N_("model"), N_("source"), N_("tokens")]
+    heads += [N_("money"), N_("latency"), N_("re-asks")]
+    if chosen := shown.rows_chosen(rows, "calls", heads, height=320):
+        _whole(house, record, calls[chosen[0]])
     else:
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
 
@@ -251,7 +244,7 @@ def _who(call: Called) -> str:
 
 
 def _whole(house: Courthouse, record: Record, call: Called) -> None:
-    st.subheader(literal(placed(record, call)))
+    st.subheader(literal(shown.placed(record, call)))
     marks_view(house, record.run.id, call.path)
     if call.error:
         st.warning(literal(call.error))
@@ -383,27 +376,23 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     members = [member for member in voters if shown is None or member.id in fits]
     if not members:
         st.caption(_("No member fits this filter."))
-    cards = []
-    for member in members:
-        vote = last.get(member.id)
-        person = vote is not None and (vote.stage, member.id) in by_hand
-        cards.append(_card(procedure, record, member, vote, moved.get(member.id, ""), person=person))
+    cards = [_card(procedure, record, one, last.get(one.id), moved.get(one.id, ""), by_hand) for one in members]
     data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
     key = f"members-{record.run.id}"
     member_cards(data=data.encode(), key=key, on_member_change=lambda: _open(st.session_state[key].get("member")))
 
 
 def _card(
-    procedure: Procedure, record: Record, member: Member, vote: Voted | None, moved: str, *, person: bool
+    procedure: Procedure, record: Record, member: Member, vote: Voted | None, moved: str, by_hand: set[tuple[str, str]]
 ) -> dict[str, Any]:
-    """What a member's card shows. `moved`: the ballot in which it last changed sides."""
+    """What a member's card shows. `moved`: the ballot in which it last changed sides; `by_hand`: stages and members."""
     line = member.spec.id
     if persona := member.persona:
         words = {"status": translated(persona.status), "background": translated(persona.background)}
         line = _("{age}, {status}. {background}", age=persona.age, **words)
     notes = [_("was {before}", before=translated(vote.before or ""))] if vote and vote.changed else []
     notes += [_("changed sides in {ballot}", ballot=translated(moved))] if moved and not notes else []
-    notes += [_("given by a person")] if person else []
+    notes += [_("given by a person")] if vote and (vote.stage, member.id) in by_hand else []
     notes += [_("was set")] if vote and given_by(record, vote) == "set" else []
     if vote and (stand_in := stand_in_of(record, vote)):
         notes.append(_("by its stand-in {model}", model=stand_in.model))
@@ -412,15 +401,9 @@ def _card(
     if vote and (failure := failure_of(record, vote)):
         notes.append(translated(failure.error))
     choice, colour = choice_words(procedure, vote.choice) if vote else (_("no vote yet"), "")
-    return {
-        "id": member.id,
-        "name": translated(member.name),
-        "line": line,
-        "choice": choice,
-        "tone": colour,
-        "notes": notes,
-        "reason": "\n".join(map(translated, vote.reasons)) if vote else "",
-    }
+    who, reason = {"id": member.id, "name": translated(member.name), "line": line}, vote.reasons if vote else ()
+    given = {"choice": choice, "tone": colour, "notes": notes, "reason": "\n".join(map(translated, reason))}
+    return {**who, **given}
 
 
 def _open(member: object) -> None:

@@ -8,15 +8,14 @@ import pandas as pd
 import streamlit as st
 from jsonschema import Draft202012Validator
 
+from courtroom import CourtroomError, Procedure
 from courtroom.declarations.blocks import Beside, Block, Diff, Flow, Graph, Marked, Table, Text, runs
-from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.calibration import Forecast, brier, reliability
 from courtroom.figures.graph import draw_graph, draw_reliability
 from courtroom.figures.layout import tone
 from courtroom.language import N_, _, translated
 from courtroom.text.words import changes
-from pages.parts.shared.shown import html_of, inert, one_of, table, theme
-from pages.parts.shared.words import escaped, literal
+from pages.parts.shared.shown import errors_shown, escaped, html_of, inert, literal, one_of, table, theme
 
 
 def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
@@ -35,12 +34,7 @@ def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
     return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme()))
 
 
-MARKS = {
-    "done": ":material/check:",
-    "passed": ":material/check_circle:",
-    "rejected": ":material/cancel:",
-    "to come": "",
-}
+MARKS = {"done": ":material/check:", "passed": ":material/check_circle:", "rejected": ":material/cancel:"}
 PER_ROW = 3
 MAX_SIDE_BY_SIDE = 14
 SHORT = 60
@@ -49,8 +43,7 @@ SHORT = 60
 
 def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, key: str) -> None:
     labels = list(labelled)
-    chosen = label_chosen(labels, f"label-{key}-{len(labels)}", labels[-1])
-    for number, block in enumerate(labelled[chosen]):
+    for number, block in enumerate(labelled[label_chosen(labels, f"label-{key}-{len(labels)}", labels[-1])]):
         block_view(block, procedure, key=f"{key}-{number}")
 
 
@@ -87,7 +80,8 @@ def block_view(block: Block, procedure: Procedure, key: str, *, per_row: int = P
                 st.html('<div style="text-align:center;opacity:.6;line-height:1">↓</div>')
             with st.container(border=True):
                 words = {"passed": _(" · Pass"), "rejected": _(" · Reject"), "to come": _(" · to come"), "done": ""}
-                st.markdown(f"{MARKS[step.state]} **{literal(step.title)}** · {literal(step.who)}{words[step.state]}")
+                icon = MARKS.get(step.state, "")
+                st.markdown(f"{icon} **{literal(step.title)}** · {literal(step.who)}{words[step.state]}")
                 for line in filter(None, (step.body, *(f"• {translated(item)}" for item in step.items))):
                     inert(line, small=True)
     elif isinstance(block, Diff):
@@ -128,14 +122,16 @@ def reliability_view(given: Mapping[str, Sequence[Forecast]], key: str) -> None:
     table(pd.concat(bins, names=[""]).reset_index(level=0), config=shares)
 
 
-def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any]:
-    """Draw a widget for each field, within a form. Raises `ValueError`, with its name, where its JSON is broken."""
+def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any] | None:
+    """Draw a widget for each field, within a form; None where the JSON of one is broken, which is said."""
     filled: dict[str, Any] = {}
     kinds = schema.get("$defs", {})
-    for name, field in schema.get("properties", {}).items():
-        whole = {**kinds[field["$ref"].rpartition("/")[2]], **field} if "$ref" in field else field
-        filled[name] = _field(name, whole, (value or {}).get(name, field.get("default")), f"{key}-{name}")
-    return filled
+    with errors_shown():
+        for name, field in schema.get("properties", {}).items():
+            whole = {**kinds[field["$ref"].rpartition("/")[2]], **field} if "$ref" in field else field
+            filled[name] = _field(name, whole, (value or {}).get(name, field.get("default")), f"{key}-{name}")
+        return filled
+    return None
 
 
 def unfit(schema: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
@@ -177,7 +173,7 @@ def _field(name: str, field: Mapping[str, Any], now: Any, key: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(_("{title} is not valid JSON, line {line}.", title=title, line=error.lineno)) from error
+        raise CourtroomError(_("{title} is not valid JSON, line {line}.", title=title, line=error.lineno)) from error
 
 
 def answer_view(value: dict[str, Any]) -> None:

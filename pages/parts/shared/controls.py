@@ -6,18 +6,16 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from courtroom import Courthouse, Procedure, Record
 from courtroom.access import Access, Resource, may
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.changes import value_at
 from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
 from courtroom.engine.run import BREAKS
 from courtroom.engine.store import READ_ONLY
 from courtroom.experiments.spec import Variant
 from courtroom.experiments.what_if import applied, proposals
 from courtroom.language import _, translated
-from courtroom.room.player import adapter, style
+from courtroom.room.player import static
 from courtroom.sharing import may_change
 from pages.parts.live.audience_view import invite_button
 from pages.parts.live.room_view import film_button
@@ -25,8 +23,7 @@ from pages.parts.shared.house import show_beside
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
-from pages.parts.shared.shown import do, errors_shown, offered
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import do, errors_shown, literal
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),
@@ -42,7 +39,7 @@ def status_badge(status: str, *, interrupted: bool = False) -> None:
 
 
 component, BELL = st.components.v2.component, '<button type="button" class="bell" hidden></button>'
-_bell = component("courtroom_bell", html=BELL, css=style("bell"), js=adapter("bell"), isolate_styles=False)
+_bell = component("courtroom_bell", html=BELL, css=static("bell.css"), js=static("in_bell.js"), isolate_styles=False)
 
 
 def bell_view(house: Courthouse, about: Resource, name: str, state: str) -> None:
@@ -79,12 +76,11 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 "pause": _("Ask nothing more for now. Answers under way still arrive and are kept."),
                 "stop": _("Stop the run here; it can go on at any time."),
             }
-            settled = idle and not runner.drives(run.id)
             for name, label, icon, shortcut, off, act in (
                 ("step", _("Step"), "skip_next", "s", not idle, partial(runner.step, run.id, keys)),
                 ("run", _("Run"), "play_arrow", "g", not idle, partial(runner.go, run.id, keys=keys)),
                 ("pause", _("Pause"), "pause", "p", idle, partial(runner.pause, run.id)),
-                ("stop", _("Stop"), "stop", None, settled, partial(runner.stop, run.id)),
+                ("stop", _("Stop"), "stop", None, idle and not runner.drives(run.id), partial(runner.stop, run.id)),
             ):
                 kind = "primary" if name == "run" and idle else "secondary"
                 looks: dict[str, Any] = {"type": kind, "shortcut": shortcut}
@@ -155,13 +151,12 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
         download(house, label, written, name, of, icon=f":material/{icon}:", help=about)
     for own in procedure.exports:
         content = partial(own.write, record, house.answers)
-        download(house, declared(own.title), content, f"{run}-{own.file}", of, icon=":material/dataset:")
+        download(house, translated(own.title), content, f"{run}-{own.file}", of, icon=":material/dataset:")
 
 
 MAX_CHANGES_OFFERED = 6
 
 
-@offered
 def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
     title, key = _("Change one thing"), f"changing-{record.run.id}"
@@ -169,11 +164,11 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     if not opened.open:
         return
     with opened:
-        if not (offered := _offered(procedure, record)):
+        if not (changes := _changes(procedure, record, record.run.id)):
             st.caption(_("This run offers nothing that could be changed alone. Fork it to change its setup."))
             return
         title, key = _("What is different the second time"), f"change-one-{record.run.id}"
-        chosen = st.radio(title, offered, format_func=lambda variant: literal(_told(record, variant)), key=key)
+        chosen = st.radio(title, changes, format_func=lambda variant: literal(_told(record, variant)), key=key)
         stand_in = stand_in_choice(house, record.setup, key)
         if st.button(_("Run it again, and show both"), type="primary", key="do-change-one"):
             st.session_state.pop("play", None)
@@ -183,16 +178,13 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 show_beside(house, record.run.id, house.fork(record.run.id, setup, case=case))
 
 
-def _offered(procedure: Procedure, record: Record) -> list[Variant]:
+@st.cache_resource(scope="session", show_spinner=False)
+def _changes(_procedure: Procedure, _record: Record, run: str) -> list[Variant]:
     """Some of each kind: evidence, a member, a rule, knobs. Kept, as each draw of the page would try them all again."""
-    key = f"offered-{record.run.id}"
-    if key not in st.session_state:
-        variants = proposals(procedure, record.setup, record.case, record.run.seed)
-        by_kind = groupby(sorted(variants, key=lambda one: one.kind or ""), key=lambda one: one.kind)
-        kinds = [_varied(list(group)) for _, group in by_kind]
-        st.session_state[key] = [one for row in zip_longest(*kinds) for one in row if one][:MAX_CHANGES_OFFERED]
-    offered: list[Variant] = st.session_state[key]
-    return offered
+    variants = proposals(_procedure, _record.setup, _record.case, _record.run.seed)
+    by_kind = groupby(sorted(variants, key=lambda one: one.kind or ""), key=lambda one: one.kind)
+    kinds = [_varied(list(group)) for _, group in by_kind]
+    return [one for row in zip_longest(*kinds) for one in row if one][:MAX_CHANGES_OFFERED]
 
 
 def _varied(variants: list[Variant]) -> list[Variant]:

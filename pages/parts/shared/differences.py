@@ -8,21 +8,17 @@ from typing import Any
 
 import streamlit as st
 
+from courtroom import Courthouse, CourtroomError, Procedure, Setup
 from courtroom.access import acting_account
-from courtroom.courthouse import Courthouse
 from courtroom.declarations.knobs import choice_in_words, field_at, path_in_words
-from courtroom.declarations.setup import Setup
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import Run, Status
-from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Difference, Differences, Relative, forked
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.language import _, language, translated
 from courtroom.text.words import changes, short
 from pages.parts.shared.blocks_view import SHORT, diff_html
 from pages.parts.shared.house import open_run
-from pages.parts.shared.shown import STYLES, rows_chosen
-from pages.parts.shared.words import escaped, field_in_words, moment
+from pages.parts.shared.shown import STYLES, escaped, field_in_words, moment, rows_chosen
 
 LETTERS = "ABCD"
 """What runs are called where they stand next to each other."""
@@ -36,10 +32,8 @@ def differences_view(differences: Iterable[Difference], name: Callable[[str], st
     if not differences:
         return
     head = "".join(f"<th>{letter}</th>" for letter in LETTERS[: len(differences[0].values)])
-    rows = (
-        f"<tr><th>{escaped(name(one.path))}</th>{''.join(f'<td>{cell}</td>' for cell in _cells(one.values))}</tr>"
-        for one in differences
-    )
+    lines = ((name(one.path), "".join(f"<td>{cell}</td>" for cell in _cells(one.values))) for one in differences)
+    rows = (f"<tr><th>{escaped(title)}</th>{cells}</tr>" for title, cells in lines)
     st.html(STYLES / "beside.css")
     st.html(f"<table class=beside><tr><th></th>{head}</tr>{''.join(rows)}</table>")
 
@@ -88,25 +82,25 @@ def told(value: Any) -> str:
     return str(value)
 
 
-def _in_line(value: Any, most: int = SHORT) -> str:
+def _in_line(value: Any) -> str:
     words = value.get("text", value) if isinstance(value, dict) else value  # of a piece of evidence, what it says
-    return short(", ".join(line for line in told(words).splitlines() if line), most)
+    return short(", ".join(line for line in told(words).splitlines() if line), SHORT)
 
 
-def change_in_line(before: Any, after: Any, most: int = 60) -> str:
+def change_in_line(before: Any, after: Any) -> str:
     """What became of a value, in one line; of long lists, what is gone and what is new."""
-    if isinstance(before, list) and isinstance(after, list) and max(len(told(before)), len(told(after))) > most:
+    if isinstance(before, list) and isinstance(after, list) and max(len(told(before)), len(told(after))) > SHORT:
         gone = [part for part in before if part not in after]
         new = [part for part in after if part not in before]
         parts = [
-            f"{word} {_in_line(parts[0], most)}"
+            f"{word} {_in_line(parts[0])}"
             if len(parts) == 1
             else _("{word} {parts} of {size}", word=word, parts=len(parts), size=size)
             for word, parts, size in ((_("without"), gone, len(before)), (_("with new"), new, len(after)))
             if parts
         ]
         return "; ".join(parts) or _("in another order")
-    return f"{_in_line(before, most)} → {_in_line(after, most)}"
+    return f"{_in_line(before)} → {_in_line(after)}"
 
 
 def _is_short(value: Any) -> bool:
@@ -165,15 +159,11 @@ def _shortly(lines: Sequence[str]) -> str:
     return name + (_("; and {changes} more", changes=len(lines) - 1) if len(lines) > 1 else "")
 
 
-def procedure_of(house: Courthouse, run: str, procedure: str) -> Procedure | None:
-    """Return a run's procedure, as it is about the run's case; None where it is not installed."""
-    known = house.procedures.get(procedure)
-    return _about_its_case(house, run, procedure) if known and known.choices_in else known
-
-
 @st.cache_resource(max_entries=2_000, show_spinner=False)
-def _about_its_case(_house: Courthouse, run: str, procedure: str) -> Procedure:
-    return _house.procedures[procedure].about(_house.store.case(_house.store.run(run)))
+def procedure_of(_house: Courthouse, run: str, procedure: str) -> Procedure | None:
+    """Return a run's procedure, as it is about the run's case; None where it is not installed."""
+    known = _house.procedures.get(procedure)
+    return known.about(_house.store.case(_house.store.run(run))) if known and known.choices_in else known
 
 
 def outcome_title(known: Procedure | None, outcome: str | None) -> str:
@@ -209,23 +199,20 @@ def runs_to_choose(house: Courthouse, key: str, chosen: Iterable[str], status: S
 def family_view(house: Courthouse, run: str, marks: Sequence[str] = ()) -> None:
     """Draw all runs of the family, each by what it changed; those in `marks` stand out. A row that is chosen is opened."""
     family = house.family(run, MAX_RUNS_SHOWN)
-    for place in rows_chosen([_relative(house, one, marks or (run,)) for one in family], f"family-{run}"):
+    rows = [_relative(house, one, marks or (run,)) for one in family]
+    for place in rows_chosen(rows, f"family-{run}", ["", "Run", "Outcome", "When", "Changed", "run"]):
         if (other := family[place].run.id) != st.query_params.get("run"):  # its own page would be opened without end
             open_run(other)
     more = len(house.store.family_ids(run)) - MAX_RUNS_SHOWN
     st.caption(_("and {runs} more", runs=more) if more > 0 else _("Select a row to open its run."))
 
 
-def _relative(house: Courthouse, relative: Relative, marks: Sequence[str]) -> dict[str, str]:
+def _relative(house: Courthouse, relative: Relative, marks: Sequence[str]) -> tuple[str, ...]:
     row = relative.run
     known = procedure_of(house, row.id, row.procedure)
     lines = changes_in_words(relative.changes, known.setup if known else Setup)
     indent = "\u2003" * (relative.depth - 1) + "└ " if relative.depth else ""
-    return {
-        "": "●" if row.id in marks else "",
-        "Run": indent + (_shortly(lines) if relative.depth else row.title),
-        "Outcome": outcome_title(known, row.verdict.outcome) if row.verdict else row.status,
-        "When": moment(row.created),
-        "Changed": "; ".join(lines[:MAX_CHANGES_TOLD]) if relative.depth else "",
-        "run": row.id,
-    }
+    name = indent + (_shortly(lines) if relative.depth else row.title)
+    outcome = outcome_title(known, row.verdict.outcome) if row.verdict else row.status
+    changed = "; ".join(lines[:MAX_CHANGES_TOLD]) if relative.depth else ""
+    return "●" if row.id in marks else "", name, outcome, moment(row.created), changed, row.id

@@ -10,17 +10,15 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from courtroom import Courthouse, CourtroomError
 from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts, found_by
 from courtroom.accounts import AccountStore, Identity, providers, signs_in
-from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.language import ENGLISH, LANGUAGES, _, follow, language, nearest
-from courtroom.room.player import adapter
+from courtroom.room.player import static
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing import Links, NoSuchLink, note_sign_in
 from courtroom.store.connection import FAILURES
-from pages.parts.shared.shown import STYLES, inert, theme
-from pages.parts.shared.words import literal
+from pages.parts.shared.shown import STYLES, inert, literal, theme
 
 CHOSEN = "lang"
 """The choice, in the session and in the address, so that a link keeps it."""
@@ -63,7 +61,7 @@ def switch() -> None:
         st.button(LANGUAGES[other], key="switch-language", type="tertiary", on_click=choose)
 
 
-_themes = st.components.v2.component("courtroom_themes", js=adapter("themes"), isolate_styles=False)
+_themes = st.components.v2.component("courtroom_themes", js=static("in_themes.js"), isolate_styles=False)
 
 
 def follow_the_theme() -> None:
@@ -247,6 +245,9 @@ def show_beside(house: Courthouse, run: str, fork: str) -> NoReturn:
     st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
 
 
-def open_run(run: str) -> NoReturn:
+def open_run(run: str, *, play: bool = False) -> NoReturn:
+    """Go to the page of a run; `play`: it is shown from its beginning."""
     st.session_state["run"] = run
+    if play:
+        st.session_state["play"] = run
     st.switch_page("pages/deliberation.py", query_params={"run": run})

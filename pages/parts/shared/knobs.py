@@ -5,21 +5,19 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, NoReturn, get_args, get_origin
 
 import streamlit as st
 from pydantic.fields import FieldInfo
 
-from courtroom.cases.case import Case
+from courtroom import Case, Preset, Procedure
 from courtroom.declarations import knobs as facts
 from courtroom.declarations.changes import merged, read_values
-from courtroom.declarations.parts import Preset
 from courtroom.declarations.setup import Budget, Setup, changed_values
-from courtroom.engine.procedure import Procedure
 from courtroom.experiments.what_if import LEFT_AS_THEY_ARE
 from courtroom.language import _, listed, translated
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import literal
 
 EDITED = {facts.Widget.PERSONAS: "Jury", facts.Widget.GRAPH: "Follow-graph", facts.Widget.RULES: "Rules"}
 SHARE = "Save and share"
@@ -60,21 +58,20 @@ class SetupDraft:
         return self.kind.model_validate(self.values)
 
     def complete(self, case: Case) -> dict[str, Any]:
-        setup = courthouse().with_people(self.validated(), self.seed)
-        return setup.complete(case, self.seed).model_dump(mode="json")
+        return courthouse().with_people(self.validated(), self.seed).complete(case, self.seed).model_dump(mode="json")
 
-    def start_from(self, preset: Preset) -> None:
+    def start_from(self, preset: Preset) -> NoReturn:
         """Defaults with a preset's changes; models and keys stay as chosen."""
         kept = {name: self.values[name] for name in ("model", "roles", "members", "budget")}
         self.values = merged({**self.kind().model_dump(mode="json"), **kept}, preset.changes)
         self.preset = preset.title
-        self.renew()
+        self.redraw()
 
     def load(self, shared: dict[str, Any]) -> None:
         self.values = {**self.kind().model_dump(mode="json"), **shared.get("setup", {})}
         self.seed = int(shared.get("seed", self.seed))
         self.preset = ""
-        self.renew()
+        self.version += 1
 
     def fork_of(self, run: str, setup: Setup, seed: int) -> None:
         if self.forked != run:
@@ -107,14 +104,16 @@ class SetupDraft:
     def can_undo(self) -> bool:
         return len(self.history) > 1 or self.frozen() != self.history[-1]
 
-    def undo(self) -> None:
+    def undo(self) -> NoReturn:
         if self.frozen() == self.history[-1] and len(self.history) > 1:
             self.history.pop()
         self.seed, self.values = json.loads(self.history[-1])
-        self.renew()
+        self.redraw()
 
-    def renew(self) -> None:
+    def redraw(self) -> NoReturn:
+        """Draw the page again, with new widgets that show what the draft holds now."""
         self.version += 1
+        st.rerun()
 
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
@@ -132,10 +131,10 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         first = {name: field for name, field in mine.items() if facts.comes_first(field)} or mine
         if not mine and group is not facts.Group.COST:
             continue
-        st.subheader(declared(group.value))
+        st.subheader(translated(group.value))
         for name in (name for name in first if name in offered):
             chosen = [one for one in draft.values[name] if one in offered[name]]
-            title, choices = declared(fields[name].title or name), offered[name]
+            title, choices = translated(fields[name].title or name), offered[name]
             looks: dict[str, Any] = {"key": draft.key(name), "help": _about(fields[name])}
             looks["placeholder"] = _("the first one")
             draft.values[name] = st.multiselect(title, list(choices), chosen, choices.__getitem__, **looks)
@@ -144,13 +143,13 @@ def knobs(draft: SetupDraft, case: Case) -> None:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
             titles = listed(field.title or name for name, field in more.items())
             opened = st.session_state.setdefault(draft.key(f"more-{group}"), changed)  # it stays so while one works
-            with st.expander(_("More: {titles}", titles=declared(titles)), expanded=opened):
+            with st.expander(_("More: {titles}", titles=translated(titles)), expanded=opened):
                 _grid(more, draft.values, draft, "")
         if group is facts.Group.COST:
             st.caption(_("Budget: the run pauses when one of these is used up; it can be raised and continued."))
             _grid(Budget.model_fields, draft.values["budget"], draft, "budget-")
     for name, field in ((name, field) for name, field in fields.items() if facts.is_group(field)):
-        title = declared(field.title or name)
+        title = translated(field.title or name)
         parts: dict[str, FieldInfo] = field.annotation.model_fields  # type: ignore[union-attr]
         if facts.group_of(field) is facts.Group.TALK:
             place = st.container()
@@ -163,7 +162,7 @@ def knobs(draft: SetupDraft, case: Case) -> None:
 
 
 def _about(field: FieldInfo) -> str | None:
-    return declared(field.description or "") or None
+    return translated(field.description or "") or None
 
 
 def _default(field: FieldInfo) -> Any:
@@ -176,8 +175,7 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
     base = facts.fields_drawn(draft.kind).get(facts.Widget.KNOWLEDGE_BASE)
     for number, (name, field) in enumerate(fields.items()):
         with columns[number % 3]:
-            draw = _base if prefix + name == base else knob
-            values[name] = draw(field, values[name], draft.key(prefix + name))
+            values[name] = (_base if prefix + name == base else knob)(field, values[name], draft.key(prefix + name))
             if values[name] != _default(field):
                 st.caption(_("Default: {default}", default=literal(facts.choice_in_words(field, _default(field)))))
 
@@ -185,7 +183,7 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
 def _base(field: FieldInfo, value: str, key: str) -> str:
     """One of the knowledge bases that are there; the one that is set stays, also where it is not there."""
     options = list(dict.fromkeys((*courthouse().knowledge.bases(), value)))
-    title, place = declared(field.title or ""), options.index(value)
+    title, place = translated(field.title or ""), options.index(value)
     return str(st.selectbox(title, options, place, key=key, help=_about(field), format_func=translated))
 
 
@@ -194,7 +192,7 @@ LINE_CHARACTERS = 1_000
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
-    title, help_text = declared(field.title or ""), _about(field)
+    title, help_text = translated(field.title or ""), _about(field)
     kind, optional = facts.plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
@@ -203,8 +201,7 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
         low, high = facts.bounds(field)
-        share = kind is float and low == 0 and high == 1
-        if share and not optional:
+        if kind is float and (low, high) == (0, 1) and not optional:
             return st.slider(title, 0.0, 1.0, float(value), 0.05, key=key, help=help_text)
         least, most, number = (None if one is None else kind(one) for one in (low, high, value))
         looks: dict[str, Any] = {"step": 1 if kind is int else 0.1, "placeholder": _("not set") if optional else None}
@@ -226,7 +223,7 @@ def budget_fields(now: Budget, key: str) -> Budget:
     for column, (name, field) in zip(st.columns(3), Budget.model_fields.items(), strict=True):
         zero, limit = (0.0 if name == "money" else 0), getattr(now, name)
         shown: dict[str, Any] = {"key": f"{key}-{name}", "placeholder": _("no limit"), "help": _("0 is no limit.")}
-        limits[name] = column.number_input(declared(field.title or name), zero, None, limit, **shown) or None
+        limits[name] = column.number_input(translated(field.title or name), zero, None, limit, **shown) or None
     return Budget.model_validate(limits)
 
 

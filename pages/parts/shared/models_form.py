@@ -9,14 +9,9 @@ from typing import Any
 
 import pandas as pd
 import streamlit as st
-from pydantic import ValidationError
 
-from courtroom.cases.case import Case
-from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
+from courtroom import Case, Courthouse, Procedure, Setup
 from courtroom.declarations.knobs import Widget, thresholds
-from courtroom.declarations.setup import Setup
-from courtroom.engine.procedure import Procedure
 from courtroom.knowledge import embedding as embeddings
 from courtroom.language import N_, _, translated
 from courtroom.models.capabilities import in_words
@@ -26,8 +21,7 @@ from courtroom.models.route import Connections
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
-from pages.parts.shared.shown import errors_shown, heads
-from pages.parts.shared.words import declared, literal
+from pages.parts.shared.shown import errors_shown, heads, literal
 
 FRESH_S = 60
 ALWAYS = {OFFLINE: Offer(id=OFFLINE, prompt_price=0.0, completion_price=0.0), PERSON: Offer(id=PERSON)}
@@ -52,7 +46,7 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     offered = reachable(connections)
     now = offer_label(Offer(id=values["id"], connection=values.get("connection", "")))
     options = [*offered, *([now] if now not in offered else [])]
-    about = declared(ModelSpec.model_fields["id"].description or "")
+    about = translated(ModelSpec.model_fields["id"].description or "")
     name = _one_of_all(_("Model"), options, f"{key}-id", options.index(now), about)
     offer = offered.get(name) or Offer(id=name.strip(), connection=values.get("connection", ""))
     if offer.facts() and offer.id not in ABOUT:
@@ -62,12 +56,9 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
 
 def _one_of_all(label: str, options: list[str], key: str, place: int = 0, about: str | None = None) -> str:
     """A model among those that can be reached, or any id that is written."""
-
-    def titled(name: str) -> str:
-        return f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
-
-    looks: dict[str, Any] = {"help": about, "format_func": titled, "accept_new_options": True}
-    return str(st.selectbox(declared(label), options, place, key=key, **looks) or OFFLINE)
+    looks: dict[str, Any] = {"help": about, "accept_new_options": True}
+    looks["format_func"] = lambda name: f"{name}: {translated(ABOUT[name])}" if name in ABOUT else name
+    return str(st.selectbox(translated(label), options, place, key=key, **looks) or OFFLINE)
 
 
 @contextmanager
@@ -112,29 +103,11 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         spec = ModelSpec.model_validate({**place, "temperature": 0.0, "max_tokens": 500})
         return [trial async for trial in trials(spec, connections)]
 
-    tried: list[ModelTrial] = []
     with errors_shown(), _typed(), st.spinner(_("Asking the model ...")):
-        tried = asyncio.run(ask())
-    for trial in tried:
-        price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
-        sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
-        (st.success if trial.works else st.warning)(sentence)
-
-
-def one_for_each_seat(
-    members: list[str], chosen: dict[str, Any], base: dict[str, Any], key: str, connections: Connections
-) -> bool:
-    """A different model for each seat, in turn. True where the seats were given models."""
-    known = reachable(connections)
-    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
-        about = _("The first seat gets the first model, and so on; after the last one the first comes again.")
-        options = [label for label in known if label != PERSON]
-        labels = st.multiselect(_("Models, in turn"), options, key=f"{key}-seats", accept_new_options=True, help=about)
-        if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
-            return False
-    for member, label in zip(members, cycle(labels)):  # noqa: B905
-        chosen[member] = _with(base, known.get(label) or Offer(id=label.strip()))
-    return True
+        for trial in asyncio.run(ask()):
+            price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
+            sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
+            (st.success if trial.works else st.warning)(sentence)
 
 
 def found_out(model: str, key: str) -> None:
@@ -168,7 +141,7 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
     st.subheader(_("The run's model"))
     base = draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
     st.subheader(_("By role"), help=_("Empty: the run's model, or nobody where a role needs a model of its own."))
-    roles = {role.name: declared(role.title) for role in procedure.roles}
+    roles = {role.name: translated(role.title) for role in procedure.roles}
     _models_table(draft.values["roles"], roles, draft.key("roles"), connections, base)
     st.subheader(_("By member"), help=_("A heterogeneous jury: give some members a model of their own."))
     try:
@@ -177,9 +150,15 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
         st.caption(_("Mend the setup first."))
         return
     chosen, names = draft.values["members"], {member.id: translated(member.name) for member in members}
-    if one_for_each_seat(list(names), chosen, base, draft.key("each"), connections):
-        draft.renew()
-        st.rerun()
+    key, known = draft.key("each"), reachable(connections)
+    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
+        about = _("The first seat gets the first model, and so on; after the last one the first comes again.")
+        options = [label for label in known if label != PERSON]
+        labels = st.multiselect(_("Models, in turn"), options, key=f"{key}-seats", accept_new_options=True, help=about)
+        if st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
+            for member, label in zip(names, cycle(labels)):  # noqa: B905
+                chosen[member] = _with(base, known.get(label) or Offer(id=label.strip()))
+            draft.redraw()
     stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
     _models_table(chosen, names, draft.key("members"), connections, base, stated)
 
@@ -201,12 +180,11 @@ def _models_table(
     columns = {
         "model": text(_("model"), help=_("Empty: by role, else the run's model.")),
         "connection": st.column_config.SelectboxColumn(options=["", *connections], help=own_server),
-        "otherwise": text(declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")),
+        "otherwise": text(translated(OTHERWISE.title or ""), help=translated(OTHERWISE.description or "")),
         "point of view": text(_("point of view"), width="large", help=seen_first),
     }
     config, fixed = heads(table, columns), ["member", "name"]
-    edited = st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config)
-    for row in edited.to_dict("records"):
+    for row in st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config).to_dict("records"):
         model, otherwise = (row["model"] or "").strip(), (row["otherwise"] or "").strip()
         there, now = row.get("connection") or "", chosen.get(row["member"], {})
         if not model:
@@ -263,7 +241,7 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
             now = values.pop("connection", "")
             titles = {name: name or _(OWN) for name in ("", *connections, now)}
             title, at, of = _("Connection"), list(titles).index(now), f"{key}-connection-{values['id']}"
-            about = declared(fields["connection"].description or "")
+            about = translated(fields["connection"].description or "")
             there = st.selectbox(title, list(titles), at, key=of, format_func=titles.__getitem__, help=about)
             values |= {"connection": there} if there else {}
     with columns[1]:
@@ -277,7 +255,7 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
                 for name in part:
                     values[name] = knob(fields[name], values.get(name, fields[name].default), f"{key}-{name}")
         given = json.dumps(values["extra"]) if values["extra"] else ""
-        about = declared(fields["extra"].description or "")
+        about = translated(fields["extra"].description or "")
         title, hint = _("Further parameters (JSON)"), '{"reasoning_effort": "low"}'
         text = st.text_input(title, given, key=f"{key}-extra", help=about, placeholder=hint)
         try:
@@ -320,11 +298,7 @@ def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> Non
 def start_with_models(house: Courthouse, procedure: Procedure, case: Case, roles: Mapping[str, str]) -> None:
     """Start a run with the default setup and a model for each role, and go to its page."""
     models = {role: {"id": model.strip() or OFFLINE} for role, model in roles.items()}
-    try:
-        setup = procedure.setup.model_validate({"roles": models})
-    except ValidationError as error:
-        st.error(literal(" ".join(explain(error))))
-        return
-    run = house.new_run(procedure.name, case, setup, 0)
-    house.runner.go(run, keys=typed_keys())
-    open_run(run)
+    with errors_shown():
+        run = house.new_run(procedure.name, case, procedure.setup.model_validate({"roles": models}), 0)
+        house.runner.go(run, keys=typed_keys())
+        open_run(run)

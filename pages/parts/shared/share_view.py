@@ -11,21 +11,19 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 
 from courtroom.access import Resource, Visibility, acting_account
 from courtroom.courthouse import Courthouse
-from courtroom.language import _
+from courtroom.language import _, translated
 from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
 from pages.parts.shared.house import server_address
 from pages.parts.shared.protocol import Download, still
-from pages.parts.shared.shown import errors_shown
-from pages.parts.shared.words import declared, moment
+from pages.parts.shared.shown import do, errors_shown, moment
 
-Content = str | bytes
-Made = Content | Callable[[], Content]
-ANY = "application/octet-stream"
+Made = str | bytes | Callable[[], str | bytes]
 
 
 def download(house: Courthouse, label: str, content: Made, name: str, of: Resource | None = None, **looks: Any) -> None:
     """Draw the button. `content`: what is in the file, or makes it for whose session it then is; `of`: its source."""
-    person, mime, page = acting_account(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
+    person, page = acting_account(), get_script_run_ctx(suppress_warning=True)
+    mime = guess_type(name)[0] or "application/octet-stream"
 
     def made() -> bytes:
         data = content() if callable(content) else content
@@ -43,13 +41,11 @@ def download(house: Courthouse, label: str, content: Made, name: str, of: Resour
         with ThreadPoolExecutor(1, initializer=add_script_run_ctx, initargs=(None, page)) as session:
             return session.submit(made).result()
 
-    def allowed() -> bool:
-        return still(person) and (of is None or may_see(house.database, of))
-
-    wanted = content if person is None and not callable(content) else Download(given, allowed)
+    offer = Download(given, lambda: still(person) and (of is None or may_see(house.database, of)))
+    wanted = content if person is None and not callable(content) else offer
     looks = {"icon": ":material/download:", **looks}
     # To draw the page again would end the offer while the file is being made.
-    st.download_button(declared(label), wanted, name, mime, on_click="ignore", **looks)
+    st.download_button(translated(label), wanted, name, mime, on_click="ignore", **looks)
 
 
 MADE = "link_made"
@@ -80,8 +76,7 @@ def share_view(house: Courthouse, resource: Resource) -> None:
     levels, title, about, of = list(words), _("Who sees it"), list(means.values()), f"visibility-{key}"
     chosen = st.radio(title, levels, levels.index(now), format_func=words.__getitem__, captions=about, key=of)
     if chosen != now:
-        share(house.database, resource, chosen)
-        st.rerun()
+        do(lambda: share(house.database, resource, chosen))
     if now == "public":
         named = f"{resource.kind}:{resource.id}"
         st.code(f"{server_address()}/?public={named}", language=None, wrap_lines=True)

@@ -1,25 +1,110 @@
-"""What every page uses: how things are shown, in the reader's language; and what a click does. See also `words`."""
+"""What every page uses: how things are said and shown, in the reader's language; and what a click does."""
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from functools import cache, wraps
+from html import escape
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 import streamlit as st
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import ValidationError
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import DeletedFile
 
+from courtroom import Record
 from courtroom.access import Access, may
+from courtroom.cases.checks import explain
+from courtroom.engine.events import Called
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.language import ENGLISH, N_, _, language, translated
+from courtroom.language import ENGLISH, N_, _, language, ngettext, translated
 from courtroom.settings import from_environment
 from courtroom.store.connection import FAILURES
 from courtroom.store.opening import explained
-from pages.parts.shared.words import declared, escaped, literal
+
+MARKS = "\\`*_{}[]()<>#+-.!|~$:=&\"'@"
+
+
+def literal(text: object) -> str:
+    """For Markdown: titles, captions, messages, labels, tooltips, options of radios and pills. In one line. A screen
+    reader would read its marks: a label that the author of a procedure wrote is `translated` alone."""
+    return "".join(f"\\{c}" if c in MARKS else c for c in " ".join(translated(str(text)).split()))
+
+
+def escaped(text: object, *, as_it_is: bool = False) -> str:
+    """Return a text for HTML, between tags and in quoted attributes; `as_it_is`, as part of one, is not translated."""
+    return escape(str(text) if as_it_is else translated(str(text)), quote=True)
+
+
+def placed(record: Record, call: Called) -> str:
+    """Return where an answer was given, in the reader's words."""
+    return " · ".join(map(translated, record.place_of(call)))
+
+
+def field_in_words(path: str) -> str:
+    """Return the path of a field with a name for each of its steps, such as `Persona · Background`."""
+    steps = (step.replace("_", " ") for step in path.split("."))
+    return " · ".join(translated(step[:1].upper() + step[1:]) for step in steps)
+
+
+def money(dollars: float | None, *, about: bool = False) -> str:
+    """Return a sum of US dollars. `about`: it is estimated, as a server did not count its tokens."""
+    if about and dollars:
+        return _("about {number}", number=money(dollars))
+    if dollars is None:
+        return _("price unknown")
+    if dollars == 0:
+        return _("free")
+    return f"${dollars:,.2f}" if dollars >= 0.01 else f"{dollars * 100:.2g} ¢"
+
+
+def spent_in_words(run: Record) -> str:
+    """Return what a run took: calls, tokens, money and time."""
+    calls = {"asked": count(run.asked), "recorded": count(run.recorded), "failed": run.failed}
+    prompt, completion = run.tokens
+    tokens = {"prompt": count(prompt, about=run.spent.estimated), "completion": count(completion)}
+    text = _("{asked} calls asked, {recorded} from the record, {failed} failed", **calls)
+    text += _(" · {prompt} prompt and {completion} completion tokens", **tokens)
+    if run.spent.cached:
+        text += _(" ({cached} from the provider's cache)", cached=count(run.spent.cached))
+    if run.spent.batched:
+        text += _(" · {batched} tokens by batch, at half the price", batched=count(run.spent.batched))
+    return f"{text} · {literal(money(run.cost, about=run.spent.estimated))} · {duration(run.run.wall_s)}"
+
+
+def count(number: float, *, about: bool = False) -> str:
+    """1,234 or 1.2 M. `about`: it is estimated."""
+    if about and number:
+        return _("about {number}", number=count(number))
+    for size, name in ((1e9, " bn"), (1e6, " M"), (1e4, " k")):
+        if number >= size:
+            return f"{number / (size if size != 1e4 else 1e3):.1f}{name}"
+    return f"{number:,.0f}"
+
+
+def many(number: int, thing: str) -> str:
+    """1 run, 2 runs."""
+    return ngettext(f"{{number}} {thing}", f"{{number}} {thing}s", number)
+
+
+def duration(seconds: float) -> str:
+    """0.2 s, 45 s, 3 min 20 s, 2 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return _("{minutes} min {rest} s", minutes=minutes, rest=rest) if rest else _("{minutes} min", minutes=minutes)
+    return _("{hours} h {minutes} min", hours=minutes // 60, minutes=minutes % 60)
+
+
+def moment(at: float) -> str:
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M")
 
 
 def inert(text: str, *, small: bool = False, faint: bool = False) -> None:
@@ -119,7 +204,7 @@ def one_of(label: str, options: Sequence[T], key: str, first: T, shown: Callable
     """A row of options of which one is always chosen; only a screen reader hears the label."""
     looks: dict[str, Any] = {"default": first, "required": True, "label_visibility": "collapsed"}
     looks["format_func"] = lambda one: literal(shown(one))
-    chosen: T = st.segmented_control(declared(label), options, key=key, **looks)
+    chosen: T = st.segmented_control(translated(label), options, key=key, **looks)
     return chosen
 
 
@@ -140,12 +225,29 @@ def redrawn(wanted: Callable[[], bool], every_s: float | None) -> None:
     look()
 
 
-def page_of(total: int, size: int, key: str | None = None) -> int:
-    """The page of a list that the reader chooses; the first where there is no other."""
+LIVE_S = 0.5
+
+
+def under_way(jobs: Mapping[str, Any], draw: Callable[[Any], object]) -> None:
+    """Draw each job, over and over for as long as one is running; the page is drawn again when the last has ended."""
+    busy = any(job.running for job in jobs.values())
+
+    @st.fragment(run_every=LIVE_S if busy else None)
+    def look() -> None:
+        for job in list(jobs.values()):
+            draw(job)
+        if busy and not any(job.running for job in jobs.values()):
+            st.rerun()
+
+    look()
+
+
+def first_of_page(total: int, size: int, key: str | None = None) -> int:
+    """The place of the first line on the page of a list that the reader chooses; 0 where there is no other page."""
     pages = max(1, (total - 1) // size + 1)
     if key and st.session_state.get(key, 1) > pages:  # lines have gone since
         st.session_state[key] = pages
-    return st.pagination(pages, key=key) if pages > 1 else 1
+    return (st.pagination(pages, key=key) - 1) * size if pages > 1 else 0
 
 
 SHOWN = 5
@@ -177,6 +279,8 @@ def errors_shown() -> Iterator[None]:
         yield
     except CourtroomError as error:
         st.error(literal(str(error)))
+    except ValidationError as error:
+        st.error(literal(" ".join(explain(error))))
 
 
 def do(act: Callable[[], object]) -> None:
@@ -199,14 +303,13 @@ def undo_bar(key: str, restore: Callable[[Any], object]) -> Iterator[None]:
 
 
 P = ParamSpec("P")
-R = TypeVar("R")
 
 
-def offered(draw: Callable[P, R]) -> Callable[P, R | None]:
+def offered(draw: Callable[P, T]) -> Callable[P, T | None]:
     """A part of a page that is drawn only for people who may run something."""
 
     @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> T | None:
         return draw(*args, **kwargs) if may(Access.RUN) else None
 
     return drawn
