@@ -22,10 +22,10 @@ from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
-from courtroom.experiments.measures import measure, measures_of
+from courtroom.experiments.measures import CaseResult, measure, measures_of
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
-from courtroom.experiments.table import CellRow, grouped, pairs, table
+from courtroom.experiments.table import grouped, pairs, table
 from courtroom.experiments.written import latex, markdown
 from courtroom.law import LONGEST, Term, term_class
 from tests.benchmarks import bench_claims as bench
@@ -280,8 +280,8 @@ def test_labels_of_one_arm_alone_are_swapped_too() -> None:
     assert pair.tested.p == 2 / 2**10
 
 
-def row(number: int, case: Case, outcome: Outcome) -> CellRow:
-    return CellRow(number, "arm", case.id, case, "", 0, "", "done", "", outcome)
+def row(number: int, case: Case, outcome: Outcome) -> CaseResult:
+    return CaseResult(case, "", outcome, number=number, arm="arm", row=case.id)
 
 
 def test_values_below_a_guess_are_marked() -> None:

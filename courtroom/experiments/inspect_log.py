@@ -28,9 +28,9 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.measures import Measure
+from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.results import ExperimentResults
-from courtroom.experiments.table import ALL, CellRow
+from courtroom.experiments.table import ALL
 from courtroom.models.request import Message
 from courtroom.version import __version__
 
@@ -108,13 +108,14 @@ def log_of(found: ExperimentResults, arm: str, house: Courthouse) -> EvalLog | N
     )
 
 
-def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, answers: AnswerStore) -> EvalSample:
+def _sample(row: CaseResult, measures: Sequence[Measure], record: Record | None, answers: AnswerStore) -> EvalSample:
     from inspect_ai.log import EvalError, EvalSample
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
     from inspect_ai.scorer import Score
 
     calls = [_model_event(record, call, answers) for call in record.calls] if record else []
-    text, outcome, place = words_of(row.case.blind()), row.outcome, (row.arm, row.row, str(row.repeat))
+    text, place = words_of(row.case.blind()), (row.arm, row.row, str(row.repeat))
+    outcome = row.outcome if row.state == "done" else None
     messages: list[Any] = [ChatMessageUser(content=text, id=_digest(*place, "case"))]
     for one in calls:
         told = {"member": one.role, **(one.metadata or {})}
@@ -124,7 +125,7 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
     if record is None and outcome is not None:
         made = _digest(*place, "answer")
         messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=made))
-    values = {one.name: one.each(scored) for one in measures if one.each is not None} if (scored := row.scored) else {}
+    values = {one.name: one.each(row) for one in measures if one.each is not None} if outcome else {}
     times = [_iso(at) for at, _ in record.events] if record else []
     return EvalSample(
         id=row.row,

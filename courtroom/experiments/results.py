@@ -29,7 +29,7 @@ from courtroom.experiments.mirror import sentence as mirror_sentence
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import StoredExperiment
-from courtroom.experiments.table import ArmGroup, CellRow, Guess
+from courtroom.experiments.table import ArmGroup, Guess
 from courtroom.experiments.written import frame_of
 from courtroom.language import N_
 from courtroom.questions.audit import MEANINGS, Audit
@@ -53,14 +53,16 @@ class Account(Strict):
     """Predictions that can't be read as an answer; they count as wrong."""
 
 
-def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence[Measure]) -> tuple[Account, ...]:
+def accounts(experiment: Experiment, rows: Sequence[CaseResult], measures: Sequence[Measure]) -> tuple[Account, ...]:
     """How each arm's answers and the cases fit together, in the order of the arms; nothing while cells are waiting."""
     if any(row.state == "waiting" for row in rows):
         return ()
-    done = {arm.name: {row.row for row in rows if row.arm == arm.name and row.outcome} for arm in experiment.arms}
+    done = {
+        arm.name: {row.row for row in rows if row.arm == arm.name and row.state == "done"} for arm in experiment.arms
+    }
     every = set().union(*done.values())
     structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
-    unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
+    unreadable = Counter(row.arm for row in rows if row.state == "done" and not readable(row, structured))
     unknown = {arm.name: arm.unknown for arm in experiment.arms}
     return tuple(
         Account(arm=arm, cases=len(own), unanswered=len(every - own), unknown=unknown[arm], unreadable=unreadable[arm])
@@ -79,17 +81,16 @@ def readable(row: CaseResult, structured: bool = False) -> bool:
     return bool(row.outcome.raw.strip() if isinstance(row.case, Document) else row.outcome.outcome)
 
 
-def answered_by_stand_ins(rows: Iterable[tables.CellRow]) -> list[str]:
+def answered_by_stand_ins(rows: Iterable[CaseResult]) -> list[str]:
     """Return in which arms stand-ins answered, and how often, a sentence each."""
     calls, stood_in = Counter[str](), Counter[str]()
     for row in rows:
-        if row.outcome is not None:
-            calls[row.arm] += row.outcome.calls
-            stood_in[row.arm] += row.outcome.stood_in
+        calls[row.arm] += row.outcome.calls
+        stood_in[row.arm] += row.outcome.stood_in
     return [f"{arm}: stand-ins answered {n:,} of {calls[arm]:,} questions." for arm, n in stood_in.items() if n]
 
 
-def left_out(training: Sequence[CellRow]) -> list[str]:
+def left_out(training: Sequence[CaseResult]) -> list[str]:
     """Say of each arm how many cases its training went on without."""
     many = Counter(row.arm for row in training)
     failed = Counter(row.arm for row in training if row.state == "failed")
@@ -125,14 +126,13 @@ def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measu
     that can be had without reading a case. Chance is the accuracy of an even draw among the answers."""
     found = []
     for name in dict.fromkeys(group for _, group in groups):
-        cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}
-        scored = [one for row in cases.values() if (one := row.scored)]
-        if not (guessed := _constant(scored)):
+        cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}.values()
+        if not (guessed := _constant([*cases])):
             continue
         known = [(one.name, one.value(guessed)) for one in measures if one.name in GUESSED]
         values = {name: value for name, value in known if not isnan(value)}
         found.append(Guess(MOST_FREQUENT, name, values))
-        shares = [1 / len(options) for one in scored if (options := _options(one))]
+        shares = [1 / len(options) for one in cases if (options := _options(one))]
         if shares and any(measure.name == "accuracy" for measure in measures):
             found.append(Guess(CHANCE, name, {"accuracy": sum(shares) / len(shares)}))
     return found
@@ -162,7 +162,7 @@ def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
 
 
 def audit_table(
-    rows: Sequence[tables.CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
+    rows: Sequence[CaseResult], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
 ) -> pd.DataFrame:
     """Give for each arm with an audited vote its runs with such, its audited votes, and which share of them has which
     name. `audited`: runs in which something was audited. `audits_of`: the audits of a run."""
@@ -179,7 +179,7 @@ def audit_table(
     return pd.DataFrame(lines)
 
 
-def first_runs(rows: Sequence[tables.CellRow], each: int) -> list[str]:
+def first_runs(rows: Sequence[CaseResult], each: int) -> list[str]:
     """The first finished runs of each arm, so many each."""
     by_arm: dict[str, list[str]] = {row.arm: [] for row in rows}
     for row in rows:
@@ -212,11 +212,11 @@ class ExperimentResults:
     """One experiment as far as it is. Each part is worked out when it is first looked at."""
 
     kept: StoredExperiment
-    rows: Sequence[tables.CellRow]
+    rows: Sequence[CaseResult]
     measures: tuple[Measure, ...]
     notes: tuple[str, ...] = ()
     """Which columns are left out, and why."""
-    trained: Sequence[tables.CellRow] = ()
+    trained: Sequence[CaseResult] = ()
     """Cells that taught an arm's memory; they count in no table."""
     prompts: str = ""
     """The hash of the prompts as they are now, where hypotheses are locked."""
@@ -269,7 +269,7 @@ class ExperimentResults:
         groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
         found = {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
-            made = [(row.row, row.outcome) for row in self.rows if row.arm == arm and row.outcome]
+            made = [(row.row, row.outcome) for row in self.rows if row.arm == arm and row.state == "done"]
             by_case: dict[str, list[str]] = {}
             for case, outcome in made:
                 by_case.setdefault(case, []).append(outcome.outcome)
@@ -307,7 +307,7 @@ class ExperimentResults:
         """What members' confidence says of their last votes, by arm; arms in which nobody was asked are left out."""
         given: dict[str, list[Forecast]] = {}
         for row in self._of(group):
-            if row.scored and (mine := of_confidence(row.scored)):
+            if mine := of_confidence(row):
                 given.setdefault(row.arm, []).extend(mine)
         return given
 
@@ -315,7 +315,7 @@ class ExperimentResults:
     def frame(self) -> pd.DataFrame:
         return frame_of(self.rows, self.measures)
 
-    def _of(self, group: str) -> list[tables.CellRow]:
+    def _of(self, group: str) -> list[CaseResult]:
         return [row for row in self.rows if group in (tables.ALL, row.category)]
 
     def _once(self, what: object, work: Callable[[], T]) -> T:

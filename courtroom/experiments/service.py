@@ -18,7 +18,7 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.canary import USUAL_CALLS, Canary, ask_again
 from courtroom.experiments.driver import DrivenExperiment, cluster_of
 from courtroom.experiments.hypotheses import Preregistration, prompts_hash
-from courtroom.experiments.measures import at_hand, fitting, wanted
+from courtroom.experiments.measures import CaseResult, at_hand, fitting, wanted
 from courtroom.experiments.mirror import is_unread
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, Progress, estimate, memories_of, pinned, rows_of
@@ -26,7 +26,6 @@ from courtroom.experiments.results import ExperimentResults, accounts, answered_
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
 from courtroom.experiments.store import ExperimentStore, Status
-from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
 from courtroom.store.connection import StoreLock
 
@@ -262,7 +261,7 @@ class Experiments:
         self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))
         return found
 
-    def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
+    def rows(self, name: str, phase: Phase = "test") -> list[CaseResult]:
         """Every cell that counts in the table, with its case and what it came to so far; or every cell that only
         teaches. Raises `CourtroomError`: the dataset's version is not there any more."""
         kept = self.store.experiment(name)
@@ -275,13 +274,13 @@ class Experiments:
         names = [arm.name for arm in experiment.arms]
         outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
         return [
-            CellRow(
+            CaseResult(
                 **cell.model_dump(include={"number", "row", "repeat", "state", "reason"}),
                 arm=names[cell.arm],
                 case=rows[cell.row].case,
                 category=rows[cell.row].category,
                 run=cell.run or dataset.run,
-                outcome=_of_rows(cell.outcome, dataset.name),
+                outcome=_of_rows(cell.outcome or Outcome(), dataset.name),
                 relevance=relevance.get(cell.row, {}),
                 single=outcomes.get((experiment.gain_over.get(names[cell.arm], ""), cell.row, cell.repeat)),
             )
@@ -300,7 +299,7 @@ class Experiments:
     def results(self, name: str) -> ExperimentResults:
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
-        scored = [one for row in rows if (one := row.scored)]
+        scored = [row for row in rows if row.state == "done"]
         measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
         prompts = prompts_hash(self._house.procedures, kept.experiment.procedures) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
@@ -314,8 +313,8 @@ def _report(experiment: str, written: Future[None]) -> None:
         log.warning("experiment %s: %s", experiment, error)
 
 
-def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:
+def _of_rows(outcome: Outcome, dataset: str) -> Outcome:
     """An outcome whose precedents have the ids of the dataset's rows that they were made of."""
-    if outcome is None or not outcome.looked_up:
+    if not outcome.looked_up:
         return outcome
     return outcome.model_copy(update={"looked_up": tuple(row_id(dataset, name) for name in outcome.looked_up)})

@@ -8,7 +8,7 @@ from typing import Literal
 from courtroom.access import Access, Resource, acting_account, needs
 from courtroom.engine.store import DrivenStore
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.outcome import Outcome, State
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
 from courtroom.questions.asides import Cost
@@ -21,7 +21,6 @@ NAMING = (("runs", "setup"), ("experiments", "body"), ("interventions", "body"),
 """Tables and columns in which a snapshot of the memory may be named, as JSON: setups, and what becomes one."""
 
 Status = Literal["running", "paused", "done"]
-State = Literal["waiting", "done", "failed"]
 
 
 class NoSuchExperiment(CourtroomError):
@@ -45,7 +44,6 @@ class StoredCell(Cell):
     """One cell, and how it stands."""
 
     state: State
-    """`waiting` also while its run is under way."""
     reason: str
     outcome: Outcome | None
 

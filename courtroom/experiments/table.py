@@ -8,45 +8,13 @@ from math import isnan, lcm
 
 import numpy as np
 
-from courtroom.cases.case import Case
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, Sums, of_difference, of_measure
 from courtroom.evaluation.significance import ALPHA, Tested, fewest_cases
 from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.measure import quotient
-from courtroom.experiments.outcome import Outcome
 
 ALL = "all cases"
-
-
-@dataclass(frozen=True)
-class CellRow:
-    """One cell, as far as it is: the row of all exports."""
-
-    number: int
-    arm: str
-    row: str
-    """The case's id in its dataset."""
-    case: Case
-    category: str
-    repeat: int
-    run: str
-    """Empty for a prediction made elsewhere."""
-    state: str
-    """`waiting`, `done` or `failed`."""
-    reason: str
-    outcome: Outcome | None
-    relevance: Mapping[str, int] = field(default_factory=dict)
-    """How relevant other rows are to the case, by their ids."""
-    single: Outcome | None = None
-    """What the single model came to that its arm's gain is over."""
-
-    @property
-    def scored(self) -> CaseResult | None:
-        """What measures read; None where there is no outcome."""
-        if self.outcome is None:
-            return None
-        return CaseResult(self.case, self.category, self.outcome, self.relevance, self.single, self.repeat)
 
 
 @dataclass(frozen=True)
@@ -80,7 +48,7 @@ class ArmGroup:
 
     arm: str
     group: str
-    rows: Sequence[CellRow]
+    rows: Sequence[CaseResult]
     _known: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     @cached_property
@@ -88,8 +56,7 @@ class ArmGroup:
         """What it came to, by case."""
         found: dict[str, list[CaseResult]] = {}
         for row in self.rows:
-            if scored := row.scored:
-                found.setdefault(row.row, []).append(scored)
+            found.setdefault(row.row, []).append(row)
         return found
 
     @cached_property
@@ -160,11 +127,11 @@ Groups = Mapping[tuple[str, str], ArmGroup]
 """By arm and group."""
 
 
-def grouped(rows: Iterable[CellRow], by_category: bool) -> Groups:
+def grouped(rows: Iterable[CaseResult], by_category: bool) -> Groups:
     """The done cells by arm and group; a single group where cases are not distinguished."""
-    found: dict[tuple[str, str], list[CellRow]] = {}
+    found: dict[tuple[str, str], list[CaseResult]] = {}
     for row in rows:
-        if row.outcome is not None:
+        if row.state == "done":
             found.setdefault((row.arm, row.category if by_category else ALL), []).append(row)
     return {(arm, group): ArmGroup(arm, group, cells) for (arm, group), cells in found.items()}
 
@@ -216,7 +183,7 @@ def interval_of(measure: Measure, given: CaseSums) -> Interval | None:
     return None if isnan(found.value) else found
 
 
-def table(groups: Groups, rows: Sequence[CellRow], arms: Sequence[str], measures: Sequence[Measure]) -> ResultTable:
+def table(groups: Groups, rows: Sequence[CaseResult], arms: Sequence[str], measures: Sequence[Measure]) -> ResultTable:
     """The table of these cells, which `grouped` has grouped."""
     names = tuple(sorted({group for _, group in groups}))
     lines = []
@@ -231,9 +198,9 @@ def table(groups: Groups, rows: Sequence[CellRow], arms: Sequence[str], measures
     return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
 
 
-def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
+def spent(rows: Iterable[CaseResult], arm: str) -> ArmSpending:
     mine = [row for row in rows if row.arm == arm]
-    done = [row.outcome for row in mine if row.outcome is not None]
+    done = [row.outcome for row in mine if row.state == "done"]
     costs = [one.cost for one in done]
     return ArmSpending(
         done=len(done),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments import table as tables
-from courtroom.experiments.measures import Measure
+from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.table import Pair, ResultTable
 from courtroom.text.files import write_csv
 
@@ -145,7 +145,7 @@ TOOK = (
 FORMS = (".csv", ".parquet", ".jsonl", ".md", ".tex")
 
 
-def frame_of(rows: Sequence[tables.CellRow], measures: Sequence[Measure]) -> pd.DataFrame:
+def frame_of(rows: Sequence[CaseResult], measures: Sequence[Measure]) -> pd.DataFrame:
     """Make a line a cell: arm, case, run, state, outcome, gold, own measures, votes by choice, and what it took."""
     import pandas as pd  # slow to import
 
@@ -168,13 +168,13 @@ def csv_of(frame: pd.DataFrame) -> str:
     return write_csv(frame.columns, frame.itertuples(index=False, name=None))
 
 
-def _line(row: tables.CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
-    outcome, scored = row.outcome, row.scored
+def _line(row: CaseResult, measures: Sequence[Measure]) -> dict[str, Any]:
+    outcome = row.outcome if row.state == "done" else None
     line: dict[str, Any] = {"arm": row.arm, "case": row.row, "category": row.category, "repeat": row.repeat}
     line |= {"run": row.run, "state": row.state, "reason": row.reason}
     line |= {"outcome": outcome.outcome if outcome else None, "gold": row.case.real_outcome()}
     for measure in measures:
         if measure.each is not None:
-            line[measure.name] = measure.each(scored) if scored else None
+            line[measure.name] = measure.each(row) if outcome else None
     votes = {f"votes_{choice}": many for choice, many in outcome.counts.items()} if outcome else {}
     return line | votes | {name: getattr(outcome, name) if outcome else None for name in TOOK}

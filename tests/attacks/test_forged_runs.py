@@ -11,6 +11,7 @@ from courtroom.engine.interventions import AddNote
 from courtroom.engine.run import Control
 from courtroom.engine.store import OF_A_RUN
 from courtroom.evaluation.run_list import RunFilter, RunList
+from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.sequential_test import repeat_id
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.experiments.what_if import BASE
@@ -98,7 +99,7 @@ def test_a_forged_cell_of_an_older_store_fails_its_cell(house: Courthouse) -> No
     house.experiments.wait(house.experiments.go(name))
     (row,) = house.experiments.results(name).rows
     (cell,) = house.experiments.store.cells(name)
-    assert (row.state, row.outcome) == ("failed", None)
+    assert (row.state, row.outcome) == ("failed", Outcome())
     assert "was imported from a file" in cell.reason
     assert house.experiments.store.took(name) == {}, "what it says it has cost is not spent"
     house.store.delete(cell.run)

@@ -16,8 +16,9 @@ from courtroom.experiments.bundle import zipped
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.mirror import is_mirror
+from courtroom.experiments.outcome import State
 from courtroom.experiments.results import LEARNING, ExperimentResults, audit_table, first_runs
-from courtroom.experiments.store import State, StoredExperiment
+from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import csv_of, latex, lines_of, markdown
 from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick
