@@ -293,7 +293,7 @@ def test_values_below_a_guess_are_marked() -> None:
         rows.append(row(number, case, Outcome(outcome=answer, details=details)))
     measures = [measures_of("labelled")[name] for name in ("accuracy", "macro_f1")]
     groups = grouped(rows, False)
-    found = {one.name: one.values for one in guesses(groups, measures)}
+    found = {one.arm: {name: of.value for name, of in one.values.items()} for one in guesses(groups, measures)}
     assert found[MOST_FREQUENT]["accuracy"] == pytest.approx(4 / 7)
     of_a = 2 * 4 / 7 / (1 + 4 / 7)  # the two other labels have an F1 of 0
     assert found[MOST_FREQUENT]["macro_f1"] == pytest.approx(of_a / 3)
@@ -317,7 +317,9 @@ def test_disputes_are_guessed_by_winner_and_middle_vote(house: Courthouse) -> No
     most, chance = guesses(grouped(rows, False), measures)
     juries = [case.jury for case in cases]
     buyer = sum(jury.winner == "buyer" for jury in juries)
-    assert most.values["accuracy"] == pytest.approx(max(buyer, 3 - buyer) / 3)
+    assert most.values["accuracy"].value == pytest.approx(max(buyer, 3 - buyer) / 3)
     middle = sorted(jury.buyer for jury in juries)[1]
-    assert most.values["votes_mae"] == pytest.approx(sum(abs(jury.buyer - middle) for jury in juries) / 3, abs=0.01)
-    assert chance.values == {"accuracy": 0.5}
+    assert most.values["votes_mae"].value == pytest.approx(
+        sum(abs(jury.buyer - middle) for jury in juries) / 3, abs=0.01
+    )
+    assert chance.values["accuracy"].value == 0.5

@@ -35,7 +35,7 @@ def cohens_d(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 def cohens_g(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Of the cases where one alone is right, the first's share less a half (Cohen 1988); None where there is none."""
-    _, first, second, _ = crossed(a, b)
+    first, second = crossed(a, b)
     return first / (first + second) - 0.5 if first + second else None
 
 
@@ -56,8 +56,7 @@ def cases_needed(a: Sequence[float], b: Sequence[float]) -> int | None:
 
 def cases_needed_mcnemar(a: Sequence[float], b: Sequence[float]) -> int | None:
     """Cases at which McNemar's exact test would show this difference with `POWER`; None where there is none."""
-    _, first, second, _ = crossed(a, b)
-    return _needed(first, second, len(a))
+    return _needed(*crossed(a, b), len(a))
 
 
 @lru_cache(maxsize=1_000)
@@ -87,9 +86,9 @@ def power_mcnemar(cases: int, first: float, second: float) -> float:
     return float((binom.pmf(many, cases, differing) * shown).sum())
 
 
-def fewest_cases(alpha: float = ALPHA, pairs: int = 1) -> int:
+def fewest_cases(pairs: int = 1) -> int:
     """The fewest cases with which a test of pairs can show anything at all, corrected for so many pairs."""
-    return math.floor(math.log2(2 * pairs / alpha)) + 1
+    return math.floor(math.log2(2 * pairs / ALPHA)) + 1
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,7 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> Tested:
     is right. The statistic is the smaller of the two counts of such cases."""
     from scipy.special import bdtr
 
-    _, first, second, _ = crossed(a, b)
+    first, second = crossed(a, b)
     fewer = min(first, second)
     return Tested("McNemar", float(fewer), min(1.0, 2 * float(bdtr(fewer, first + second, 0.5))), len(a))
 
@@ -123,7 +122,7 @@ DRAWS, FOR_EACH, ENOUGH, FIRST = 5_000, 100, 100, 500
 MAX_NUMBERS_AT_ONCE = 2_000_000
 
 
-def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0) -> Tested:
+def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1) -> Tested:
     """Whether two arms differ in a measure, by swapping their answers case by case (Good 2005, section 3.2; Edgington
     and Onghena 2007).
 
@@ -158,7 +157,7 @@ def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0)
     if cases <= ENUMERATED:  # the first case stays: to swap all changes the sign alone
         ways = np.arange(2 ** (cases - 1))[:, None] >> np.arange(cases) & 1
         return Tested("permutation", statistic, float(as_far(ways.astype(float)).mean()), len(a))
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     most, done, far = max(DRAWS, FOR_EACH * pairs), 0, 0
     step = max(1, MAX_NUMBERS_AT_ONCE // max(cases, len(total)))
     while done < most:
@@ -239,10 +238,10 @@ def holm(ps: Sequence[float]) -> list[float]:
     return found
 
 
-def crossed(a: Sequence[float], b: Sequence[float]) -> tuple[int, int, int, int]:
-    """Cases that both, the first alone, the second alone and neither has right."""
+def crossed(a: Sequence[float], b: Sequence[float]) -> tuple[int, int]:
+    """Cases that the first alone and the second alone has right."""
     found = Counter(zip(map(bool, a), map(bool, b), strict=True))
-    return found[True, True], found[True, False], found[False, True], found[False, False]
+    return found[True, False], found[False, True]
 
 
 LEAST = 0.95

@@ -12,7 +12,7 @@ from courtroom.access import Access, needs
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Budget
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.significance import ALPHA, fewest_cases, holm
+from courtroom.evaluation.significance import fewest_cases, holm
 from courtroom.experiments.measures import CaseResult
 from courtroom.experiments.measures.measure import mean, share
 from courtroom.experiments.outcome import Outcome
@@ -176,7 +176,7 @@ MEASURES = (
 def sentence(pair: Pair) -> str:
     """Say what a change is shown to move against the same heard again, or that it is not shown to move it."""
     if not pair.knowable:
-        least = fewest_cases(ALPHA, pair.pairs)
+        least = fewest_cases(pair.pairs)
         return (
             f"{pair.a}: whether it moves anything can't be known from "
             f"{'one case or seed' if pair.cases == 1 else f'{pair.cases:,} cases or seeds'}; "

@@ -245,10 +245,9 @@ class Plan:
         experiment, given, house = self.experiment, self._answers, self.house
         if self._parent:
             for cell in cells(experiment, [self._parent.case.id]):
-                if self.repeats_parent(cell.arm, cell.seed):
-                    yield cell.model_copy(update={"run": ""}), of_record(self._parent, house.answers)
-                else:
-                    yield cell, None
+                again = self.repeats_parent(cell.arm, cell.seed)
+                made = cell.model_copy(update={"run": ""}) if again else cell
+                yield made, of_record(self._parent, house.answers) if again else None
             return
         cases = {row.id: row.case if given else None for row in rows_of(house, experiment.dataset)}
         tested, name = [*cases], experiment.dataset.name
@@ -297,25 +296,21 @@ class Plan:
 
     @cached_property
     def _tested(self) -> Mapping[int, Setup]:
-        """Setups of the runs that are tested, by the arm's place."""
-        return {arm: self._tests(arm) for arm in self.setups}
-
-    def _tests(self, arm: int) -> Setup:
-        """Return the setup of a run that is tested, with the name of the frozen memory that it sees.
+        """Setups of the runs that are tested, by the arm's place, with the name of the frozen memory that each sees.
 
         An arm that does not learn sees the memory of the arm that it names, or the snapshot that it names, else the
         memory as it was before the training.
         """
-        setup, learns, other = self.setups[arm], self._learns.get(arm), self.experiment.arms[arm].memory_of
-        if learns is None or not self.learning:
-            return setup
-        if arm in self.learning:
-            return changed(setup, {learns.on: False, learns.sees: self.memory(arm)})
-        if other:
-            names = [one.name for one in self.experiment.arms]
-            return changed(setup, {learns.sees: self.memory(names.index(other))})
-        before = _memory_name(self.experiment, BEFORE)
-        return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: before})
+        found, arms = dict(self.setups), self.experiment.arms
+        names = [one.name for one in arms]
+        for arm, learns in self._learns.items() if self.learning else ():
+            if arm in self.learning:
+                found[arm] = changed(self.setups[arm], {learns.on: False, learns.sees: self.memory(arm)})
+            elif arms[arm].memory_of:
+                found[arm] = changed(self.setups[arm], {learns.sees: self.memory(names.index(arms[arm].memory_of))})
+            elif not value_at(self.setups[arm], learns.sees):
+                found[arm] = changed(self.setups[arm], {learns.sees: _memory_name(self.experiment, BEFORE)})
+        return found
 
     def rehearses(self, arm: int, phase: Phase) -> Setup:
         """Return the setup in which a run is rehearsed: a memory is not made yet, so it sees what is there."""

@@ -29,7 +29,7 @@ from courtroom.experiments.mirror import sentence as mirror_sentence
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import StoredExperiment
-from courtroom.experiments.table import ArmGroup, Guess
+from courtroom.experiments.table import ArmGroup, TableRow
 from courtroom.experiments.written import frame_of
 from courtroom.language import N_
 from courtroom.questions.audit import MEANINGS, Audit
@@ -57,12 +57,11 @@ def accounts(experiment: Experiment, rows: Sequence[CaseResult], measures: Seque
     """How each arm's answers and the cases fit together, in the order of the arms; nothing while cells are waiting."""
     if any(row.state == "waiting" for row in rows):
         return ()
-    done = {
-        arm.name: {row.row for row in rows if row.arm == arm.name and row.state == "done"} for arm in experiment.arms
-    }
+    answered = [row for row in rows if row.state == "done"]
+    done = {arm.name: {row.row for row in answered if row.arm == arm.name} for arm in experiment.arms}
     every = set().union(*done.values())
     structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
-    unreadable = Counter(row.arm for row in rows if row.state == "done" and not readable(row, structured))
+    unreadable = Counter(row.arm for row in answered if not readable(row, structured))
     unknown = {arm.name: arm.unknown for arm in experiment.arms}
     return tuple(
         Account(arm=arm, cases=len(own), unanswered=len(every - own), unknown=unknown[arm], unreadable=unreadable[arm])
@@ -120,7 +119,7 @@ MOST_FREQUENT = N_("Always the most frequent answer")
 CHANCE = N_("Chance")
 
 
-def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> list[Guess]:
+def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> list[TableRow]:
     """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess. The
     constant guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best
     that can be had without reading a case. Chance is the accuracy of an even draw among the answers."""
@@ -130,11 +129,11 @@ def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measu
         if not (guessed := _constant([*cases])):
             continue
         known = [(one.name, one.value(guessed)) for one in measures if one.name in GUESSED]
-        values = {name: value for name, value in known if not isnan(value)}
-        found.append(Guess(MOST_FREQUENT, name, values))
+        values = {name: Interval(value) for name, value in known if not isnan(value)}
+        found.append(TableRow(MOST_FREQUENT, name, len(cases), values))
         shares = [1 / len(options) for one in cases if (options := _options(one))]
         if shares and any(measure.name == "accuracy" for measure in measures):
-            found.append(Guess(CHANCE, name, {"accuracy": sum(shares) / len(shares)}))
+            found.append(TableRow(CHANCE, name, len(cases), {"accuracy": Interval(sum(shares) / len(shares))}))
     return found
 
 
@@ -267,14 +266,11 @@ class ExperimentResults:
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
         groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
-        found = {}
+        whole, found = tables.grouped(self.rows, by_category=False), {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
-            made = [(row.row, row.outcome) for row in self.rows if row.arm == arm and row.state == "done"]
-            by_case: dict[str, list[str]] = {}
-            for case, outcome in made:
-                by_case.setdefault(case, []).append(outcome.outcome)
-            shares = [consistency(outcomes) for outcomes in by_case.values() if len(outcomes) > 1]
-            votes = [[*outcome.votes.values()] for _, outcome in made if outcome.votes]
+            by_case = whole[arm, tables.ALL].by_case.values() if (arm, tables.ALL) in whole else ()
+            shares = [consistency([one.outcome.outcome for one in made]) for made in by_case if len(made) > 1]
+            votes = [[*one.outcome.votes.values()] for made in by_case for one in made if one.outcome.votes]
             found[arm] = Steady(
                 consistency=sum(shares) / len(shares) if shares else None,
                 agreement=krippendorffs_alpha(votes) if votes else None,
@@ -349,7 +345,10 @@ class ExperimentResults:
                 | {"values": {name: _as_list(one) for name, one in line.values.items()}, "counts": line.counts}
                 for line in self.table.lines
             ],
-            "guesses": [_named(one, "name", "group", "values") for one in self.table.guesses],
+            "guesses": [
+                {"name": one.arm, "group": one.group, "values": {name: of.value for name, of in one.values.items()}}
+                for one in self.table.guesses
+            ],
             "spent": {arm: _named(one, "calls", "tokens", "cost", "failed") for arm, one in self.table.spent.items()},
             "steady": {
                 arm: {

@@ -80,24 +80,16 @@ class ArmGroup:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One arm in one group."""
+    """One arm in one group, or what guessing reaches there."""
 
     arm: str
+    """Or the guess's name."""
     group: str
     cases: int
     values: dict[str, Interval]
     """By the measure's name; a measure that no case has a value for is left out."""
-    counts: dict[str, int]
+    counts: dict[str, int] = field(default_factory=dict)
     """How many of the cases have a value, by the measure's name."""
-
-
-@dataclass(frozen=True)
-class Guess:
-    """What guessing reaches on the cases of a group, by the measure's name."""
-
-    name: str
-    group: str
-    values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -109,15 +101,16 @@ class ResultTable:
     groups: tuple[str, ...]
     lines: tuple[TableRow, ...]
     spent: Mapping[str, ArmSpending]
-    guesses: tuple[Guess, ...] = ()
+    guesses: tuple[TableRow, ...] = ()
 
     def below(self, line: TableRow | None, measure: Measure) -> bool:
         """Whether an arm's value is worse than a guess on the same cases."""
         one = line.values.get(measure.name) if line else None
         if line is None or one is None:
             return False
-        known = [of.values[measure.name] for of in self.guesses if of.group == line.group and measure.name in of.values]
-        return any(one.value < guess if measure.better == "higher" else one.value > guess for guess in known)
+        known = [of.values.get(measure.name) for of in self.guesses if of.group == line.group]
+        sign = 1 if measure.better == "higher" else -1
+        return any(guess and sign * one.value < sign * guess.value for guess in known)
 
     def line(self, arm: str, group: str) -> TableRow | None:
         return next((line for line in self.lines if (line.arm, line.group) == (arm, group)), None)
@@ -189,7 +182,7 @@ def table(groups: Groups, rows: Sequence[CaseResult], arms: Sequence[str], measu
     lines = []
     for name in names:
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
-        rows_ = [TableRow(group.arm, name, len(group.by_case), {}, {}) for group in here]
+        rows_ = [TableRow(group.arm, name, len(group.by_case), {}) for group in here]
         for measure in measures:
             for row, given in zip(rows_, case_sums(here, measure), strict=True):
                 if found := interval_of(measure, given):
@@ -265,7 +258,7 @@ class Pair:
     @property
     def knowable(self) -> bool:
         """Whether there are cases enough to show any difference, however large."""
-        return self.cases >= fewest_cases(ALPHA, self.pairs)
+        return self.cases >= fewest_cases(self.pairs)
 
     @property
     def holds(self) -> bool:
@@ -393,7 +386,7 @@ def sentence(pair: Pair) -> str:
         )
     values = f"{number(pair.of_a, pair.measure)} against {number(pair.of_b, pair.measure)}"
     if not pair.knowable:
-        least = fewest_cases(ALPHA, pair.pairs)
+        least = fewest_cases(pair.pairs)
         return (
             f"{pair.measure.title}{where}: whether {pair.a} and {pair.b} differ can't be known from so few cases "
             f"({values}; {pair.cases:,} cases; at least {least} are needed)."

@@ -70,11 +70,10 @@ def lines_of(table: ResultTable, pairs: Sequence[Pair], group: str) -> list[Prin
             cells.append(PrintedCell(text, is_best, beats[measure.name, line.arm], table.below(line, measure)))
         took = (f"{line.cases:,}", *table.spent[line.arm].a_case)
         lines.append(PrintedLine(line.arm, tuple(cells), took))
-    for guess in table.guesses if arms else ():
-        if guess.group == group:
-            known = guess.values
-            texts = (tables.number(known[one.name], one) if one.name in known else "" for one in table.measures)
-            lines.append(PrintedLine(guess.name, tuple(map(PrintedCell, texts)), guess=True))
+    for guess in (one for one in table.guesses if one.group == group):
+        values = ((guess.values.get(one.name), one) for one in table.measures)
+        texts = (tables.number(value.value, measure) if value else "" for value, measure in values)
+        lines.append(PrintedLine(guess.arm, tuple(map(PrintedCell, texts)), guess=True))
     return lines
 
 

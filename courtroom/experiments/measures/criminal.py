@@ -65,15 +65,11 @@ def _class(one: Gold | Judgment) -> frozenset[Hashable]:
     return frozenset() if term is None else frozenset({term_class(term)})
 
 
-def _is_given(row: CaseResult, field: str) -> bool:
-    """Whether the record gave these labels beside the facts, so that nobody predicted them."""
-    assert isinstance(row.case, CriminalCase)
-    return bool(getattr(row.case.given, field, ())) and row.outcome.details.get("given") is not False
-
-
 def _both(row: CaseResult, side: Side, field: str) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
-    """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them."""
-    if _is_given(row, field):
+    """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them beside the
+    facts, so that nobody predicted them."""
+    assert isinstance(row.case, CriminalCase)
+    if getattr(row.case.given, field, ()) and row.outcome.details.get("given") is not False:
         return ()
     real, mine = side(_gold(row)), predicted(row)
     return ((side(mine) if mine else frozenset(), real),) if real else ()
@@ -97,28 +93,25 @@ def _first_two(row: CaseResult, side: Side, field: str) -> float | None:
     return float(bool(first & pairs[0][1]))
 
 
-def _log_distance(row: CaseResult) -> float | None:
-    term = _gold(row).term_of_imprisonment
-    if term is None:
-        return None
-    mine = predicted(row)
-    return term_score(_months(mine.term_of_imprisonment) if mine else None, term)
+def _by_gold(field: str, value: Callable[[CaseResult, Any], float | None]) -> Each:
+    """Return a case's own value by what the reference has in a field; cases without it are left out."""
+    return lambda row: None if (real := getattr(_gold(row), field)) is None else value(row, real)
+
+
+def _log_distance(row: CaseResult, real: Term) -> float | None:
+    return term_score(_months(mine.term_of_imprisonment) if (mine := predicted(row)) else None, real)
 
 
 def _months(term: Term) -> int | None:
     return None if term.death_penalty or term.life_imprisonment else term.imprisonment
 
 
-def _choice(row: CaseResult) -> float | None:
-    real = _gold(row).choice
-    return None if real is None else float(row.outcome.details.get("choice") == real)
-
-
-def _amount(row: CaseResult) -> float | None:
-    real, mine = _gold(row).amount, row.outcome.details.get("amount")
-    if real is None:
-        return None
+def _amount(row: CaseResult, real: float) -> float:
+    mine = row.outcome.details.get("amount")
     return float(isinstance(mine, int | float) and abs(mine - real) <= 0.005)
+
+
+RIGHT_OPTION = _by_gold("choice", lambda row, real: float(row.outcome.details.get("choice") == real))
 
 
 def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
@@ -134,14 +127,7 @@ def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
     )
 
 
-CRIMINAL: tuple[Measure, ...] = (
-    *_set("charge", "Charges", _charges, "charges"),
-    *_set("article", "Articles", _articles, "relevant_articles"),
-    *_set("term", "Term", _class, ""),
-    mean("log_distance", "Term: normalised log distance", JURISAGENTS, _log_distance, usual=True, bounds=None),
-    mean("choice", "Right option", JURISAGENTS, _choice),
-    mean("amount", "Right amount", JURISAGENTS, _amount),
-)
+LOG_DISTANCE = _by_gold("term_of_imprisonment", _log_distance)
 
 
 def is_plain_text(row: CaseResult) -> bool:
@@ -159,7 +145,17 @@ def _only_texts(rows: Sequence[CaseResult]) -> str:
     )
 
 
-CRIMINAL = tuple(replace(measure, missing=_only_texts) for measure in CRIMINAL)
+CRIMINAL = tuple(
+    replace(measure, missing=_only_texts)
+    for measure in (
+        *_set("charge", "Charges", _charges, "charges"),
+        *_set("article", "Articles", _articles, "relevant_articles"),
+        *_set("term", "Term", _class, ""),
+        mean("log_distance", "Term: normalised log distance", JURISAGENTS, LOG_DISTANCE, usual=True, bounds=None),
+        mean("choice", "Right option", JURISAGENTS, RIGHT_OPTION),
+        mean("amount", "Right amount", JURISAGENTS, _by_gold("amount", _amount)),
+    )
+)
 
 LAWBENCH_SCORERS = "LawBench (Fei et al. 2023), its published scorers"
 
@@ -179,36 +175,38 @@ def _written(row: CaseResult, task: str) -> str:
         return "、".join(f"刑法第{number}条" for number in judgment.relevant_articles)
     if task == "3-3":
         return ";".join(judgment.charges)
-    term = judgment.term_of_imprisonment
-    return "" if term.death_penalty or term.life_imprisonment else f"{term.imprisonment}个月"
+    months = _months(judgment.term_of_imprisonment)
+    return "" if months is None else f"{months}个月"
 
 
-def _score(row: CaseResult, only: str = "") -> float | None:
-    assert isinstance(row.case, CriminalCase)
-    task = lawbench.task_of(row.case, row.category)
-    return lawbench.score(task, _written(row, task), row.case) if task and only in ("", task) else None
+def _by_scorer(scorer: Callable[[str, str, CriminalCase], float | None], only: str = "") -> Each:
+    """Return a case's own value by one of LawBench's scorers; of its other tasks, where one is named, none."""
+
+    def each(row: CaseResult) -> float | None:
+        assert isinstance(row.case, CriminalCase)
+        task = lawbench.task_of(row.case, row.category)
+        found = scorer(task, _written(row, task), row.case) if task and only in ("", task) else None
+        return None if found is None else float(found)
+
+    return each
 
 
-def _abstains(row: CaseResult) -> float | None:
-    assert isinstance(row.case, CriminalCase)
-    task = lawbench.task_of(row.case, row.category)
-    return float(lawbench.abstains(task, _written(row, task), row.case)) if task else None
-
-
-def _entirely(row: CaseResult) -> float | None:
-    return None if (score := _score(row)) is None else float(score == 1.0)
+def _entirely(task: str, answer: str, case: CriminalCase) -> float | None:
+    return None if (score := lawbench.score(task, answer, case)) is None else float(score == 1.0)
 
 
 TABLE_5 = "JurisAgents, figure 3 and table 5, by LawBench's published scorers"
 LAWBENCH: tuple[Measure, ...] = (
-    mean("lawbench_articles", "Law articles (3-1): mean F1", TABLE_5, partial(_score, only="3-1")),
-    mean("lawbench_charges", "Charges (3-3): mean F1", TABLE_5, partial(_score, only="3-3")),
-    mean("lawbench_term", "Term (3-4): normalised log distance", TABLE_5, partial(_score, only="3-4"), bounds=None),
-    mean("lawbench_choice", "Case analysis (3-6): accuracy", TABLE_5, partial(_score, only="3-6")),
-    mean("lawbench_amount", "Crime amount (3-7): accuracy", TABLE_5, partial(_score, only="3-7")),
-    mean("lawbench", "LawBench score", LAWBENCH_SCORERS, _score, bounds=None),
-    mean("entirely_right", "Entirely right", "Score of 1 by LawBench's published scorers", _entirely),
-    mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _abstains, better="lower"),
+    mean("lawbench_articles", "Law articles (3-1): mean F1", TABLE_5, _by_scorer(lawbench.score, "3-1")),
+    mean("lawbench_charges", "Charges (3-3): mean F1", TABLE_5, _by_scorer(lawbench.score, "3-3")),
+    mean(
+        "lawbench_term", "Term (3-4): normalised log distance", TABLE_5, _by_scorer(lawbench.score, "3-4"), bounds=None
+    ),
+    mean("lawbench_choice", "Case analysis (3-6): accuracy", TABLE_5, _by_scorer(lawbench.score, "3-6")),
+    mean("lawbench_amount", "Crime amount (3-7): accuracy", TABLE_5, _by_scorer(lawbench.score, "3-7")),
+    mean("lawbench", "LawBench score", LAWBENCH_SCORERS, _by_scorer(lawbench.score), bounds=None),
+    mean("entirely_right", "Entirely right", "Score of 1 by LawBench's published scorers", _by_scorer(_entirely)),
+    mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _by_scorer(lawbench.abstains), better="lower"),
 )
 
 HIT = "Share of cases with a relevant one among the first k"
