@@ -39,13 +39,6 @@ Took = Mapping[str, float]
 NOTHING: Took = dict.fromkeys(Budget.model_fields, 0.0)
 
 
-NO_DASK = "A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'."
-NOT_SHARED = (
-    "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
-    "and for the workers."
-)
-
-
 def why_not_done(record: Record) -> str:
     """Why a run has no verdict, with what its last call that failed says: a missing key, a model that is not there."""
     reason = record.run.reason
@@ -61,11 +54,14 @@ async def cluster_of(house: Courthouse, kept: StoredExperiment) -> AsyncIterator
         yield None
         return
     if not house.database.is_shared:
-        raise CourtroomError(NOT_SHARED)
+        raise CourtroomError(
+            "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
+            "and for the workers."
+        )
     try:
         await asyncio.to_thread(import_module, "distributed")  # it takes a second or two
     except ImportError as error:
-        raise CourtroomError(NO_DASK) from error
+        raise CourtroomError("A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'.") from error
     from courtroom.experiments.cluster import connected
 
     async with connected(address, kept, type(house)) as finish:

@@ -103,8 +103,7 @@ class Experiments:
         """Start the remaining cells, and return the experiment's id. `keys`: what the person typed who starts it; see
         `Runner.go`. On a cluster, workers have keys of their own. Raises `CourtroomError`: the settings name a cluster
         that can't be used."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "start")
+        kept = self.store.changing(name, "start")
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
             self._go(kept.id, keys)
         return kept.id
@@ -112,8 +111,7 @@ class Experiments:
     @needs(Access.RUN)
     def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
         """Start the cells again that failed; how many there are. Answers that are on record are not asked for again."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "start")
+        kept = self.store.changing(name, "start")
         many = self.store.try_again(kept.id)
         if many:
             self._go(kept.id, keys)
@@ -137,8 +135,7 @@ class Experiments:
     @needs(Access.RUN)
     def pause(self, name: str) -> None:
         """Start no further cell, and let go of those under way; nothing that was answered is lost."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "pause")
+        kept = self.store.changing(name, "pause")
         with acts(None):  # the experiment's runs go with it: whoever drives it stops them
             if self.store.status(kept.id) in ("running", "paused"):
                 self.store.set_status(kept.id, "paused", "Paused. Go on at any time; nothing is lost.")
@@ -163,8 +160,7 @@ class Experiments:
     @needs(Access.RUN)
     def delete(self, name: str) -> None:
         """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "delete")
+        kept = self.store.changing(name, "delete")
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
@@ -254,8 +250,7 @@ class Experiments:
         """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`. `calls`:
         recorded calls, 1 to 1,000. `money`: US dollars for this alone; the experiment's own budget holds too. Raises
         `CourtroomError`: no language model was asked, or no cell is done."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "ask")
+        kept = self.store.changing(name, "ask")
         found = ask_again(self._house, kept, calls, money, keys or {})
         now = self.store.experiment(kept.id).experiment
         self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))

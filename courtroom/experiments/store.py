@@ -87,9 +87,11 @@ class ExperimentStore(DrivenStore):
             db.execute("UPDATE experiments SET body = ? WHERE id = ?", (body, experiment.id))
 
     @needs(Access.RUN)
-    def changing(self, experiment: str, action: Action) -> None:
-        """The person who acts is about to change an experiment. Raises `Forbidden`: it is somebody else's."""
-        changing(self._database, action, self._named(experiment))
+    def changing(self, name: str, action: Action) -> StoredExperiment:
+        """Read an experiment that the person who acts is about to change. Raises `Forbidden`: it is somebody else's."""
+        kept = self.experiment(name)
+        changing(self._database, action, self._named(kept.id))
+        return kept
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""

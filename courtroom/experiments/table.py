@@ -244,16 +244,15 @@ class Pair:
         """Cohen's g where each case is right or wrong, else Cohen's d; None where a measure has no value a case."""
         if self.values is None:
             return None
-        cohens = significance.cohens_g if self.tested.test == "McNemar" else significance.cohens_d
-        return cohens(*self.values)
+        return (significance.cohens_g if self.tested.test == "McNemar" else significance.cohens_d)(*self.values)
 
     @cached_property
     def needed(self) -> int | None:
         """Cases that would show a difference of this size with a power of 80 %, uncorrected."""
         if self.values is None:
             return None
-        right_or_wrong = self.tested.test == "McNemar"
-        return (significance.cases_needed_mcnemar if right_or_wrong else significance.cases_needed)(*self.values)
+        exact = self.tested.test == "McNemar"
+        return (significance.cases_needed_mcnemar if exact else significance.cases_needed)(*self.values)
 
     @property
     def knowable(self) -> bool:

@@ -12,7 +12,7 @@ from courtroom.cases.labelled import Document
 from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
-from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, overlap, why_not
+from courtroom.evaluation.summaries import QUALITY, bert_score, by_time, overlap, why_not
 from courtroom.experiments.measures.measure import CaseResult, Each, Measure, mean, of, over_labels
 from courtroom.experiments.outcome import Outcome
 from courtroom.law import LAST_GENERAL, Judgment, Term, articles_compared, charges_compared, term_class
@@ -245,14 +245,14 @@ _overlap = lru_cache(maxsize=20_000)(overlap)
 _semantic = lru_cache(maxsize=20_000)(bert_score)
 
 
-def _against(field: str, compare: Callable[[str, str], Overlap | Semantic] = _overlap) -> Each:
+def _against(field: str, compare: Callable[[str, str], Mapping[str, float]] = _overlap) -> Each:
     """Return what a summary shares with the reference, where there is one."""
 
     def value(case: Document, made: Outcome) -> float | None:
         summary = made.details.get("summary")
         if not case.reference:
             return None
-        return float(getattr(compare(summary, case.reference), field)) if isinstance(summary, str) else 0.0
+        return compare(summary, case.reference)[field] if isinstance(summary, str) else 0.0
 
     return of(Document, value)
 
@@ -265,18 +265,18 @@ def _scores(row: CaseResult, way: str) -> dict[str, float]:
     """The dimensions that the assessor scored this way."""
     given = row.outcome.details.get(WAYS[way])
     scores = given if isinstance(given, dict) else {}
-    return {name: value for name in Quality.model_fields if isinstance(value := scores.get(name), float | int)}
+    return {name: value for name in QUALITY if isinstance(value := scores.get(name), float | int)}
 
 
 def _combined(row: CaseResult, way: str) -> float | None:
     scores = _scores(row, way)
-    return Quality(**scores).combined if len(scores) == len(Quality.model_fields) else None
+    return float(sum(scores.values())) if len(scores) == len(QUALITY) else None
 
 
 def _effectiveness(row: CaseResult) -> float | None:
     """Combined quality by the time of all calls but the assessor's, one after the other."""
-    scores, seconds = _scores(row, ""), row.outcome.latency_s - row.outcome.assessed_s
-    return Quality(**scores).by_time(seconds) if len(scores) == len(Quality.model_fields) else None
+    quality = _combined(row, "")
+    return None if quality is None else by_time(quality, row.outcome.latency_s - row.outcome.assessed_s)
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:
@@ -287,13 +287,13 @@ def _by_assessor(way: str) -> tuple[Measure, ...]:
     title = f"{way}judged quality".replace("_", " ").capitalize()
     combined = partial(_combined, way=way)
     whole = mean(f"{way}quality", title, COMBINED, combined, percent=False, bounds=(0, 300))
-    return *map(dimension, Quality.model_fields), whole
+    return *map(dimension, QUALITY), whole
 
 
 DOCUMENTS: tuple[Measure, ...] = (
-    mean("rouge1", "ROUGE-1", PAPER, _against("rouge_1"), usual=True),
-    mean("rouge2", "ROUGE-2", PAPER, _against("rouge_2"), usual=True),
-    mean("rougeL", "ROUGE-L", PAPER, _against("rouge_l"), usual=True),
+    mean("rouge1", "ROUGE-1", PAPER, _against("rouge1"), usual=True),
+    mean("rouge2", "ROUGE-2", PAPER, _against("rouge2"), usual=True),
+    mean("rougeL", "ROUGE-L", PAPER, _against("rougeL"), usual=True),
     mean("bleu", "BLEU", PAPER, _against("bleu"), usual=True),
     mean("bertscore", "BERTScore F1", BERTSCORE, _against("f1", _semantic), missing=_why_not),
     mean("bertscore_precision", "BERTScore precision", BERTSCORE, _against("precision", _semantic), missing=_why_not),
