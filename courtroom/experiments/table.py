@@ -23,7 +23,6 @@ class ArmSpending:
 
     done: int
     failed: int
-    waiting: int
     calls: int
     tokens: int
     """Used: also those of answers that were on record, as another arm had asked the same before."""
@@ -49,7 +48,6 @@ class ArmGroup:
     arm: str
     group: str
     rows: Sequence[CaseResult]
-    _known: dict[str, dict[str, list[float]]] = field(default_factory=dict)
 
     @cached_property
     def by_case(self) -> Mapping[str, Sequence[CaseResult]]:
@@ -67,11 +65,9 @@ class ArmGroup:
     def each(self, measure: Measure) -> Mapping[str, Sequence[float]]:
         """The values of each case's repeats; repeats, and cases, that the measure leaves out are left out."""
         assert measure.each is not None
-        if measure.name not in self._known:
-            several = {case: [*map(measure.each, repeats)] for case, repeats in self.by_case.items()}
-            known = {case: [one for one in values if one is not None] for case, values in several.items()}
-            self._known[measure.name] = {case: values for case, values in known.items() if values}
-        return self._known[measure.name]
+        several = {case: map(measure.each, repeats) for case, repeats in self.by_case.items()}
+        known = {case: [one for one in values if one is not None] for case, values in several.items()}
+        return {case: values for case, values in known.items() if values}
 
     def known(self, measure: Measure) -> dict[str, float]:
         """Each case's own value, the mean over its repeats; cases that the measure leaves out are left out."""
@@ -198,7 +194,6 @@ def spent(rows: Iterable[CaseResult], arm: str) -> ArmSpending:
     return ArmSpending(
         done=len(done),
         failed=sum(row.state == "failed" for row in mine),
-        waiting=sum(row.state == "waiting" for row in mine),
         calls=sum(one.calls for one in done),
         tokens=sum(one.prompt_tokens + one.completion_tokens for one in done),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
