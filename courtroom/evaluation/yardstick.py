@@ -5,7 +5,6 @@ cases are left out (`data/juries/first_ballots.csv`, from the R package `sate`, 
 the same first ballots.
 """
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
@@ -87,13 +86,11 @@ class Deliberation:
 @lru_cache(maxsize=1)
 def people() -> tuple[Deliberation, ...]:
     """Read the juries of people, without death-penalty cases and those without a first ballot or a verdict."""
-    with FILE.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["death_penalty"] == "0"]
-    return tuple(
-        Deliberation(SIZES[row["six_person_jury"] == "0"], float(row["prop_jurors_g"]), row["guilty_verdict"] == "1")
-        for row in rows
-        if row["prop_jurors_g"] and row["guilty_verdict"]
+    rows = pd.read_csv(FILE, float_precision="round_trip").query("death_penalty == 0")
+    known = rows[["six_person_jury", "prop_jurors_g", "guilty_verdict"]].dropna(
+        subset=["prop_jurors_g", "guilty_verdict"]
     )
+    return tuple(Deliberation(SIZES[six == 0], share, won == 1) for six, share, won in known.itertuples(index=False))
 
 
 def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:

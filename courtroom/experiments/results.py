@@ -4,7 +4,7 @@ answers of no case, cases without an answer, and what guessing reaches."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
@@ -80,37 +80,25 @@ def readable(row: CaseResult, structured: bool = False) -> bool:
     return bool(row.outcome.raw.strip() if isinstance(row.case, Document) else row.outcome.outcome)
 
 
-def answered_by_stand_ins(rows: Iterable[CaseResult]) -> list[str]:
-    """Return in which arms stand-ins answered, and how often, a sentence each."""
+def remarks(found: Sequence[Account], rows: Iterable[CaseResult], training: Sequence[CaseResult]) -> Iterator[str]:
+    """Say what of the answers is no matter of course, a sentence each, what trainings went on without, and in which arms
+    stand-ins answered."""
+    for one in found:
+        if one.unknown:
+            yield f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."
+        if one.unreadable:
+            yield f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong."
+    if any(one.unanswered for one in found):
+        counted = ", ".join(f"{one.arm} {one.cases:,}" for one in found)
+        yield f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."
+    many = Counter(row.arm for row in training)
+    for arm, n in Counter(row.arm for row in training if row.state == "failed").items():
+        yield f"{arm}: {n:,} of {many[arm]:,} cases that it was to learn from could not be answered and were left out."
     calls, stood_in = Counter[str](), Counter[str]()
     for row in rows:
         calls[row.arm] += row.outcome.calls
         stood_in[row.arm] += row.outcome.stood_in
-    return [f"{arm}: stand-ins answered {n:,} of {calls[arm]:,} questions." for arm, n in stood_in.items() if n]
-
-
-def left_out(training: Sequence[CaseResult]) -> list[str]:
-    """Say of each arm how many cases its training went on without."""
-    many = Counter(row.arm for row in training)
-    failed = Counter(row.arm for row in training if row.state == "failed")
-    return [
-        f"{arm}: {n:,} of {many[arm]:,} cases that it was to learn from could not be answered and were left out."
-        for arm, n in failed.items()
-    ]
-
-
-def sentences(found: Sequence[Account]) -> list[str]:
-    """What of it is no matter of course, a sentence each."""
-    lines = []
-    for one in found:
-        if one.unknown:
-            lines += [f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."]
-        if one.unreadable:
-            lines += [f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong."]
-    if any(one.unanswered for one in found):
-        counted = ", ".join(f"{one.arm} {one.cases:,}" for one in found)
-        lines += [f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."]
-    return lines
+    yield from (f"{arm}: stand-ins answered {n:,} of {calls[arm]:,} questions." for arm, n in stood_in.items() if n)
 
 
 GUESSED = (*("accuracy", "macro_f1", "weighted_f1", "macro_recall", "macro_precision", "votes_mae", "votes_rmse"),)

@@ -22,7 +22,7 @@ from courtroom.experiments.measures import CaseResult, at_hand, fitting, wanted
 from courtroom.experiments.mirror import is_unread
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, Progress, estimate, memories_of, pinned, rows_of
-from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
+from courtroom.experiments.results import ExperimentResults, accounts, remarks
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
 from courtroom.experiments.store import ExperimentStore, Status
@@ -299,7 +299,7 @@ class Experiments:
         prompts = prompts_hash(self._house.procedures, kept.experiment.procedures) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
         found, training = accounts(kept.experiment, rows, measures), self.rows(kept.id, "train")
-        notes = (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes)
+        notes = (*remarks(found, rows, training), *notes)
         return ExperimentResults(kept, rows, measures, notes, training, prompts, found)
 
 
