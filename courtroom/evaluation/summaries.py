@@ -8,7 +8,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 from courtroom.text.languages import is_unspaced
 from courtroom.text.words import sentences, words
@@ -126,23 +126,18 @@ def _percent(some: int, of: int) -> float | None:
     return round(100 * some / of, 2) if of else None
 
 
-Language = Literal["en", "zh"]
-ENCODERS: dict[Language, tuple[str, int]] = {"en": ("roberta-large", 17), "zh": ("bert-base-chinese", 8)}
-"""The encoder and its layer by language, as the library chooses them (Zhang et al. 2020, appendix B)."""
+ENCODERS = {False: ("roberta-large", 17), True: ("bert-base-chinese", 8)}
+"""The encoder and its layer by whether a reference is written without spaces, as the library chooses them by language
+(Zhang et al. 2020, appendix B)."""
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-
-
-def language_of(reference: str) -> Language:
-    """By which encoder a reference is read."""
-    return "zh" if is_unspaced(reference) else "en"
 
 
 def why_not(references: Sequence[str]) -> str:
     """Why BERTScore can't be had for these references, in a sentence that says what to do; empty where it can."""
     if find_spec("bert_score") is None:
         return "BERTScore is left out: install its library with pip install 'courtroom[metrics]'."
-    for language in sorted({language_of(reference) for reference in references}):
-        encoder, _ = ENCODERS[language]
+    for unspaced in sorted(set(map(is_unspaced, references))):
+        encoder, _ = ENCODERS[unspaced]
         if folder_of(encoder) is None:
             return (
                 f"BERTScore is left out: its model {encoder} is not on this machine. "
@@ -159,7 +154,7 @@ def bert_score(summary: str, reference: str) -> dict[str, float]:
     names = ("precision", "recall", "f1")
     if not summary.strip() or not reference.strip():
         return dict.fromkeys(names, 0.0)
-    found = _scorer(language_of(reference)).score([summary], [reference])
+    found = _scorer(is_unspaced(reference)).score([summary], [reference])
     return {name: float(one[0]) for name, one in zip(names, found, strict=True)}
 
 
@@ -173,9 +168,9 @@ def folder_of(encoder: str) -> Path | None:
 
 
 @lru_cache(maxsize=2)
-def _scorer(language: Language) -> Any:
+def _scorer(unspaced: bool) -> Any:
     """Loaded once, from its folder, so that nothing is asked of a server."""
     from bert_score import BERTScorer
 
-    encoder, layer = ENCODERS[language]
+    encoder, layer = ENCODERS[unspaced]
     return BERTScorer(model_type=str(folder_of(encoder)), num_layers=layer)

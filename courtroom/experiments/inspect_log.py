@@ -155,14 +155,9 @@ def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEve
     from inspect_ai import model as models
     from inspect_ai.event import ModelEvent
 
-    kinds = {
-        "system": models.ChatMessageSystem,
-        "user": models.ChatMessageUser,
-        "assistant": models.ChatMessageAssistant,
-    }
     messages, reply = (answers.request(call.keys[-1]), answers.reply(call.keys[-1])) if call.keys else ((), None)
     sent = [
-        kinds[message.role](
+        getattr(models, f"ChatMessage{message.role.capitalize()}")(
             content=[models.ContentText(text=text) for text in texts_of(message)], id=_digest(call.path, str(place))
         )
         for place, message in enumerate(messages)

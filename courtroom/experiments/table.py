@@ -99,10 +99,9 @@ class ResultTable:
     spent: Mapping[str, ArmSpending]
     guesses: tuple[TableRow, ...] = ()
 
-    def below(self, line: TableRow | None, measure: Measure) -> bool:
+    def below(self, line: TableRow, measure: Measure) -> bool:
         """Whether an arm's value is worse than a guess on the same cases."""
-        one = line.values.get(measure.name) if line else None
-        if line is None or one is None:
+        if (one := line.values.get(measure.name)) is None:
             return False
         known = [of.values.get(measure.name) for of in self.guesses if of.group == line.group]
         sign = 1 if measure.better == "higher" else -1
