@@ -8,7 +8,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import fmean, stdev
 from typing import Any, Literal
 
@@ -52,11 +51,7 @@ def cases_needed(a: Sequence[float], b: Sequence[float]) -> int | None:
 
 def cases_needed_mcnemar(a: Sequence[float], b: Sequence[float]) -> int | None:
     """Cases at which McNemar's exact test would show this difference with `POWER`; None where there is none."""
-    return _needed(*crossed(a, b), len(a))
-
-
-@lru_cache(maxsize=1_000)
-def _needed(first: int, second: int, cases: int) -> int | None:
+    (first, second), cases = crossed(a, b), len(a)
     if first == second or abs(first - second) / cases < 2.8 / math.sqrt(MOST_CASES):
         return None
     low, high, shares = 1, 8, (first / cases, second / cases)

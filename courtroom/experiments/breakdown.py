@@ -62,6 +62,7 @@ class Breakdown:
     ordered: bool
     """Whether the order of the classes means something."""
     points: tuple[Point, ...]
+    """Arm by arm, each in this order."""
 
     def rows(self) -> list[dict[str, str | float]]:
         """The same as a table: a line for each class and arm."""

@@ -129,8 +129,7 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     """Draw a measure of every arm in every class, with 95 % intervals over cases; n is that of the arm with most."""
     figure = go.Figure()
     for number, arm in enumerate(dict.fromkeys(point.arm for point in breakdown.points)):
-        mine = {point.label: point for point in breakdown.points if point.arm == arm}
-        shown = [mine[label] for label in breakdown.labels if label in mine]
+        shown = [point for point in breakdown.points if point.arm == arm]
         colour = tone(number, theme)
         figure.add_scatter(
             x=[breakdown.labels.index(point.label) for point in shown],
