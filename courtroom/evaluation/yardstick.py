@@ -86,11 +86,9 @@ class Deliberation:
 @lru_cache(maxsize=1)
 def people() -> tuple[Deliberation, ...]:
     """Read the juries of people, without death-penalty cases and those without a first ballot or a verdict."""
-    rows = pd.read_csv(FILE, float_precision="round_trip").query("death_penalty == 0")
-    known = rows[["six_person_jury", "prop_jurors_g", "guilty_verdict"]].dropna(
-        subset=["prop_jurors_g", "guilty_verdict"]
-    )
-    return tuple(Deliberation(SIZES[six == 0], share, won == 1) for six, share, won in known.itertuples(index=False))
+    known = ["six_person_jury", "prop_jurors_g", "guilty_verdict"]
+    rows = pd.read_csv(FILE, float_precision="round_trip").query("death_penalty == 0")[known].dropna()
+    return tuple(Deliberation(SIZES[six == 0], share, won == 1) for six, share, won in rows.itertuples(index=False))
 
 
 def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:

@@ -19,7 +19,7 @@ ALL = "all cases"
 
 @dataclass(frozen=True)
 class ArmSpending:
-    """What the cells of an arm took."""
+    """What the cells of an arm, or of all, took."""
 
     done: int
     failed: int
@@ -183,16 +183,16 @@ def table(groups: Groups, rows: Sequence[CaseResult], arms: Sequence[str], measu
                 if found := interval_of(measure, given):
                     row.values[measure.name], row.counts[measure.name] = found, len(given.cases)
         lines += rows_
-    return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
+    spending = {arm: spent([row for row in rows if row.arm == arm]) for arm in arms}
+    return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), spending)
 
 
-def spent(rows: Iterable[CaseResult], arm: str) -> ArmSpending:
-    mine = [row for row in rows if row.arm == arm]
-    done = [row.outcome for row in mine if row.state == "done"]
+def spent(rows: Sequence[CaseResult]) -> ArmSpending:
+    done = [row.outcome for row in rows if row.state == "done"]
     costs = [one.cost for one in done]
     return ArmSpending(
         done=len(done),
-        failed=sum(row.state == "failed" for row in mine),
+        failed=sum(row.state == "failed" for row in rows),
         calls=sum(one.calls for one in done),
         tokens=sum(one.prompt_tokens + one.completion_tokens for one in done),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
