@@ -36,7 +36,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import CELL, Run
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import measures_of, wanted
-from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
+from courtroom.experiments.outcome import Answers, Outcome, State, answers_of, digest, of_record
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.knowledge.lessons import NOTHING
 from courtroom.models.request import Reply
@@ -60,7 +60,7 @@ class CellPostponed(CourtroomError):
 
 
 class Cell(Strict):
-    """One case under one arm, once."""
+    """One case under one arm, once, and how it stands."""
 
     number: int
     """Its place: the first case under every arm, then the next, so that arms can be compared early."""
@@ -72,6 +72,9 @@ class Cell(Strict):
     run: str
     """Empty where there is none to make: for predictions, and for the run that forks are compared with."""
     phase: Phase = "test"
+    state: State = "waiting"
+    reason: str = ""
+    outcome: Outcome | None = None
 
 
 Finish = Callable[[Cell, Mapping[str, str]], Awaitable[None]]
@@ -238,16 +241,17 @@ class Plan:
                 complete, _ = procedure.prepare(first.case, setup, next(iter(self.experiment.seeds), 0))
                 refuse_names(procedure.unknown_names(complete, self._parent.setup if self._parent else None))
 
-    def cells(self) -> Iterator[tuple[Cell, Outcome | None]]:
+    def cells(self) -> Iterator[Cell]:
         """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
         Raises `CourtroomError`: there is no case, no arm learns, an arm's predictions are of none of the cases, or a
         case is both trained on and tested."""
         experiment, given, house = self.experiment, self._answers, self.house
         if self._parent:
             for cell in cells(experiment, [self._parent.case.id]):
-                again = self.repeats_parent(cell.arm, cell.seed)
-                made = cell.model_copy(update={"run": ""}) if again else cell
-                yield made, of_record(self._parent, house.answers) if again else None
+                if self.repeats_parent(cell.arm, cell.seed):
+                    came = {"run": "", "state": "done", "outcome": of_record(self._parent, house.answers)}
+                    cell = cell.model_copy(update=came)
+                yield cell
             return
         cases = {row.id: row.case if given else None for row in rows_of(house, experiment.dataset)}
         tested, name = [*cases], experiment.dataset.name
@@ -275,8 +279,10 @@ class Plan:
                 "Choose splits that share none, or set knowledge.test_on_trained = true."
             )
         for cell in cells(experiment, tested, trained, given, self.learning):
-            case = cases.get(cell.row)
-            yield cell, given[cell.arm][cell.row][cell.repeat].outcome(case) if case and not cell.run else None
+            if (case := cases.get(cell.row)) and not cell.run:
+                told = given[cell.arm][cell.row][cell.repeat].outcome(case)
+                cell = cell.model_copy(update={"state": "done", "outcome": told})
+            yield cell
 
     def repeats_parent(self, arm: int, seed: int) -> bool:
         """Whether a fork would be the run over again. Nobody knows who answered in an imported one: it is heard here."""

@@ -40,22 +40,13 @@ class StoredExperiment(Strict):
     created: float
 
 
-class StoredCell(Cell):
-    """One cell, and how it stands."""
-
-    state: State
-    reason: str
-    outcome: Outcome | None
-
-
 class ExperimentStore(DrivenStore):
     """Reads and writes experiments. Methods may be called from any thread."""
 
     kind = "experiment"
 
-    def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
-        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
-        `cells`: those of predictions made elsewhere with what they came to."""
+    def create(self, experiment: Experiment, kind: str, cells: Iterable[Cell]) -> str:
+        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is."""
         own, parent, person = self._named(experiment.id), experiment.dataset.run, acting_account()
         what = {"id": experiment.id, "name": experiment.name, "parent": parent, "body": experiment.model_dump_json()}
         with self._database.transaction() as db:
@@ -67,9 +58,9 @@ class ExperimentStore(DrivenStore):
                     take(self._database, own)
                 note(self._database, "make", own)
                 rows = (
-                    {"experiment": experiment.id, **cell.model_dump(), "state": "done" if outcome else "waiting"}
-                    | {"outcome": outcome.model_dump_json() if outcome else None}
-                    for cell, outcome in cells
+                    {"experiment": experiment.id, **cell.model_dump(exclude={"outcome"})}
+                    | {"outcome": cell.outcome.model_dump_json() if cell.outcome else None}
+                    for cell in cells
                 )
                 insert(db, "experiment_cells", rows)
             elif not may_see(self._database, own):
@@ -125,7 +116,7 @@ class ExperimentStore(DrivenStore):
 
     def cells(
         self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
-    ) -> Iterator[StoredCell]:
+    ) -> Iterator[Cell]:
         """Its cells in their order; only those in a state, of an arm or of a phase where one is given."""
         rows = self._database.execute(
             "SELECT number, arm, row, repeat, seed, phase, run, state, reason, outcome FROM experiment_cells"
@@ -222,8 +213,8 @@ def _kept(row: StoredRow) -> StoredExperiment:
     )
 
 
-def _cell(row: StoredRow) -> StoredCell:
+def _cell(row: StoredRow) -> Cell:
     fields = dict(row)
     body = fields.pop("outcome")
     name = row["run"] or str(row["number"])
-    return read("cell", name, lambda: StoredCell(**fields, outcome=Outcome.model_validate_json(body) if body else None))
+    return read("cell", name, lambda: Cell(**fields, outcome=Outcome.model_validate_json(body) if body else None))

@@ -24,9 +24,8 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import Interval, of_share
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Progress, finished
+from courtroom.experiments.plan import Cell, Progress, finished
 from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
-from courtroom.experiments.store import StoredCell
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -255,7 +254,7 @@ class WhatIf:
         return sorted(rows, key=lambda row: (-(row.flips / row.pairs), -abs(row.swing or 0.0)))
 
 
-def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
+def results(experiment: Experiment, cells: Iterable[Cell]) -> WhatIf:
     runs: dict[int, list[str]] = {}
     outcomes: dict[tuple[int, int], Outcome] = {}
     for cell in cells:
