@@ -119,13 +119,12 @@ def _sample(row: CaseResult, measures: Sequence[Measure], record: Record | None,
     messages: list[Any] = [ChatMessageUser(content=text, id=_digest(*place, "case"))]
     for one in calls:
         told = {"member": one.role, **(one.metadata or {})}
-        own = _digest(row.run, told["path"])
-        said, answer = one.output.completion, {"id": own, "model": one.model, "metadata": told}
-        messages.append(ChatMessageAssistant(content=said, source="generate", **answer))
+        answer = {"id": _digest(row.run, told["path"]), "model": one.model, "metadata": told}
+        messages.append(ChatMessageAssistant(content=one.output.completion, source="generate", **answer))
     if record is None and outcome is not None:
-        made = _digest(*place, "answer")
-        messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=made))
+        messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=_digest(*place, "answer")))
     values = {one.name: one.each(row) for one in measures if one.each is not None} if outcome else {}
+    scores = {name: Score(value=one, answer=row.outcome.outcome) for name, one in values.items() if one is not None}
     times = [_iso(at) for at, _ in record.events] if record else []
     return EvalSample(
         id=row.row,
@@ -133,10 +132,8 @@ def _sample(row: CaseResult, measures: Sequence[Measure], record: Record | None,
         input=text,
         target=outcome_of(row.case),
         messages=messages,
-        output=ModelOutput.from_content(_models(one.model for one in calls), outcome.outcome if outcome else ""),
-        scores={name: Score(value=one, answer=outcome.outcome) for name, one in values.items() if one is not None}
-        if outcome
-        else None,
+        output=ModelOutput.from_content(_models(one.model for one in calls), row.outcome.outcome),
+        scores=scores if outcome else None,
         metadata={"category": row.category, "run": row.run, **({"votes": outcome.counts} if outcome else {})},
         events=_events(record, calls) if record else [],
         model_usage=_usage({one.model: one.output.usage} for one in calls),

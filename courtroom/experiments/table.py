@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, repeat
+from itertools import combinations
 from math import isnan, lcm
 
 import numpy as np
@@ -286,8 +286,9 @@ def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], agai
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
         two = len(here) * (len(here) - 1) // 2
         for measure in measures:
-            sums = map(_each_once, repeat(measure), here, case_sums(here, measure))
-            given = {group.arm: one for group, one in zip(here, sums, strict=True)}
+            given = {
+                of.arm: _each_once(measure, of, one) for of, one in zip(here, case_sums(here, measure), strict=True)
+            }
             both = ((arm, against) for arm in given if arm != against) if against else combinations(given, 2)
             shared = [pair for pair in both if given.keys() >= {*pair}]
             tested = [one for a, b in shared if (one := _pair(measure, name, a, b, given[a], given[b], two))]

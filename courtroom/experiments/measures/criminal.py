@@ -11,7 +11,6 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Document
 from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
-from courtroom.evaluation.lawbench import term_score
 from courtroom.evaluation.summaries import QUALITY, bert_score, by_time, overlap, why_not
 from courtroom.experiments.measures.measure import CaseResult, Each, Measure, mean, of, over_labels
 from courtroom.experiments.outcome import Outcome
@@ -99,7 +98,7 @@ def _by_gold(field: str, value: Callable[[CaseResult, Any], float | None]) -> Ea
 
 
 def _log_distance(row: CaseResult, real: Term) -> float | None:
-    return term_score(_months(mine.term_of_imprisonment) if (mine := predicted(row)) else None, real)
+    return lawbench.term_score(_months(mine.term_of_imprisonment) if (mine := predicted(row)) else None, real)
 
 
 def _months(term: Term) -> int | None:
