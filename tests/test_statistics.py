@@ -302,7 +302,7 @@ def test_values_below_a_guess_are_marked() -> None:
     (line,) = made.lines
     assert line.values["accuracy"].value == pytest.approx(3 / 7)
     assert made.below(line, measures[0])
-    text = markdown(SimpleNamespace(table=made, pairs=(), overall=(), notes=(), steady={}))
+    text = markdown(SimpleNamespace(table=made, pairs=(), overall={}, notes=(), steady={}))
     assert "42.9 %" in text
     assert " ↓ |" in text
     assert f"| {MOST_FREQUENT} | 57.1 % |" in text

@@ -180,9 +180,8 @@ def put_in(
 def _done(interventions: Sequence[Sequence[Intervention]]) -> tuple[Difference, ...]:
     """By what was done to what from where; the last one of a kind counts."""
     rows = _aligned({f"{one.described()}, from {one.stage}": one.after for one in done} for done in interventions)
-    return tuple(
-        Difference(path=name, values=values) for name, values in rows.items() if len(set(map(str, values))) > 1
-    )
+    apart = ((name, values) for name, values in rows.items() if len(set(map(str, values))) > 1)
+    return tuple(Difference(path=name, values=values) for name, values in apart)
 
 
 def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...]:

@@ -247,7 +247,7 @@ class ExperimentResults:
         return findings(now.lock, now.hypotheses, self.pairs, now.digest, self.prompts) if now.lock else []
 
     @cached_property
-    def overall(self) -> list[tables.Overall]:
+    def overall(self) -> tables.Overall:
         """Cochran's Q where there are three arms or more."""
         return tables.overall(self.groups, self.arms, self.measures)
 

@@ -267,15 +267,9 @@ class Pair:
         return self.b if self.better == self.a else self.a
 
 
-@dataclass(frozen=True)
-class Overall:
-    """Whether any arm differs from the others, of one measure and group, by Cochran's Q."""
-
-    measure: Measure
-    group: str
-    tested: Tested
-    majority: bool = False
-    """Whether a case counts as right where most of its repeats are; without repeats each stands for itself."""
+Overall = Mapping[tuple[Measure, str], tuple[Tested, bool]]
+"""By measure and group, whether any arm differs from the others, by Cochran's Q; and whether a case counts as right where
+most of its repeats are: without repeats each stands for itself."""
 
 
 def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], against: str = "") -> list[Pair]:
@@ -286,9 +280,8 @@ def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], agai
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
         two = len(here) * (len(here) - 1) // 2
         for measure in measures:
-            given = {
-                of.arm: _each_once(measure, of, one) for of, one in zip(here, case_sums(here, measure), strict=True)
-            }
+            sums = zip(here, case_sums(here, measure), strict=True)
+            given = {group.arm: _each_once(measure, group, one) for group, one in sums}
             both = ((arm, against) for arm in given if arm != against) if against else combinations(given, 2)
             shared = [pair for pair in both if given.keys() >= {*pair}]
             tested = [one for a, b in shared if (one := _pair(measure, name, a, b, given[a], given[b], two))]
@@ -297,10 +290,10 @@ def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], agai
     return found
 
 
-def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) -> list[Overall]:
+def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) -> Overall:
     """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or
     more. The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
-    found = []
+    found: dict[tuple[Measure, str], tuple[Tested, bool]] = {}
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
         for measure in measures:
@@ -311,7 +304,7 @@ def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) ->
             every = [values for case in cases for values in (of_arm[case] for of_arm in known)]
             if cases and all(value in (0.0, 1.0) for values in every for value in values):
                 right = [[2 * sum(of_arm[case]) > len(of_arm[case]) for case in cases] for of_arm in known]
-                found.append(Overall(measure, name, significance.cochran(right), any(len(one) > 1 for one in every)))
+                found[measure, name] = significance.cochran(right), any(len(one) > 1 for one in every)
     return found
 
 
@@ -403,7 +396,7 @@ def _between(pair: Pair) -> str:
     return f", 95 % interval {gap(low, pair.measure)} to {gap(high, pair.measure)}"
 
 
-def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]:
+def summary(pairs: Sequence[Pair], overall: Overall) -> list[str]:
     """For each measure and group: how many differences hold, and which arms nothing is shown to be better than."""
     rows = []
     for measure, group in dict.fromkeys((pair.measure, pair.group) for pair in pairs):
@@ -413,9 +406,9 @@ def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]
         beaten = {pair.worse for pair in held}
         best = [arm for arm in arms if arm not in beaten]
         where = "" if group == ALL else f" on {group}"
-        q = next((one for one in overall if (one.measure, one.group) == (measure, group)), None)
-        how = ", each case by the majority of its repeats" if q and q.majority else ""
-        asked = f" Cochran's Q over all arms{how}: {q.tested.statistic:.1f}, p {p_value(q.tested.p)}." if q else ""
+        q, by_majority = overall.get((measure, group), (None, False))
+        how = ", each case by the majority of its repeats" if by_majority else ""
+        asked = f" Cochran's Q over all arms{how}: {q.statistic:.1f}, p {p_value(q.p)}." if q else ""
         if not any(pair.knowable for pair in mine):
             count = "there are too few cases to know of any difference"
         elif len(mine) > 1:

@@ -321,7 +321,7 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
         text = _("P: how often chance alone makes the repeats of an arm differ so much in what they get right.")
         st.caption(text + " " + _("T: Student's t of the first measure against the arm above, a pair for each repeat."))
     pairs = [pair for pair in results.pairs if pair.group == group]
-    for line in summary(pairs, [one for one in results.overall if one.group == group]):
+    for line in summary(pairs, results.overall):
         st.markdown(literal(line))
     for pair in [one for one in pairs if one.holds][:MAX_SENTENCES_AT_ONCE]:
         st.markdown(f"- {literal(sentence(pair))}")
