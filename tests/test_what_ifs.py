@@ -247,7 +247,7 @@ def test_results_by_hand() -> None:
         cell(3, 0, None), cell(3, 1, None), cell(3, 2, None),
     ]  # fmt: skip
     found = what_if.results(PLAN, cells)
-    assert (found.decided, found.outcomes) == ("buyer", ("buyer", "seller"))
+    assert (found.decided, [*found.rows[0].shares]) == ("buyer", ["buyer", "seller"])
     assert [row.name for row in found.influential("evidence", "member")] == ["without buyer-1", "without juror-01"]
     assert [row.name for row in found.influential("member")] == ["without juror-01"]
     base, evidence, juror, pending = found.rows
