@@ -102,12 +102,9 @@ def lead(text: str, count: int) -> str:
     return " ".join(sentences(text)[:count])
 
 
-NO_ERROR = "no error"
-
-
 def faithfulness(categories: Sequence[str]) -> float | None:
     """Return the share of sentences without an error, by the category of error of each, or `no error`."""
-    return _percent(sum(category == NO_ERROR for category in categories), len(categories))
+    return _percent(sum(category == "no error" for category in categories), len(categories))
 
 
 def completeness(lines: Sequence[Sequence[int]]) -> float | None:
@@ -129,7 +126,6 @@ def _percent(some: int, of: int) -> float | None:
 ENCODERS = {False: ("roberta-large", 17), True: ("bert-base-chinese", 8)}
 """The encoder and its layer by whether a reference is written without spaces, as the library chooses them by language
 (Zhang et al. 2020, appendix B)."""
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def why_not(references: Sequence[str]) -> str:
@@ -163,7 +159,7 @@ def folder_of(encoder: str) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
 
     config = try_to_load_from_cache(encoder, "config.json")
-    weights = [try_to_load_from_cache(encoder, name) for name in WEIGHTS]
+    weights = [try_to_load_from_cache(encoder, name) for name in ("model.safetensors", "pytorch_model.bin")]
     return Path(config).parent if isinstance(config, str) and any(isinstance(one, str) for one in weights) else None
 
 

@@ -39,8 +39,6 @@ EVEN = {
 }
 """By the standard of proof."""
 DRAWS, ALPHA = 4_000, 0.05
-STANDARD = "standard of proof"
-"""Among the details of a verdict."""
 PLACE = ["size", "votes"]
 """Names of what is in a place; see `Deliberation`."""
 
@@ -117,7 +115,7 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
         size=len(ballots[0]),
         share=share,
         verdict=outcome == names[0] if outcome in names else None,
-        standard=str(record.run.verdict.details.get(STANDARD, "")),
+        standard=str(record.run.verdict.details.get("standard of proof", "")),
         last=last,
         unanimous=last in (0, 1),
         rounds=len(ballots) - 1,

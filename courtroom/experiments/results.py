@@ -30,7 +30,7 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.table import ArmGroup, TableRow
-from courtroom.experiments.written import frame_of
+from courtroom.experiments.written import line_of
 from courtroom.language import N_
 from courtroom.questions.audit import MEANINGS, Audit
 from courtroom.strict import Strict
@@ -297,7 +297,10 @@ class ExperimentResults:
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        return frame_of(self.rows, self.measures)
+        """A line for each cell."""
+        import pandas as pd  # slow to import
+
+        return pd.DataFrame([line_of(row, self.measures) for row in self.rows])
 
     def _of(self, group: str) -> list[CaseResult]:
         return [row for row in self.rows if group in (tables.ALL, row.category)]

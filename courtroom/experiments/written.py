@@ -144,13 +144,6 @@ TOOK = (
 FORMS = (".csv", ".parquet", ".jsonl", ".md", ".tex")
 
 
-def frame_of(rows: Sequence[CaseResult], measures: Sequence[Measure]) -> pd.DataFrame:
-    """Make a line a cell: arm, case, run, state, outcome, gold, own measures, votes by choice, and what it took."""
-    import pandas as pd  # slow to import
-
-    return pd.DataFrame([_line(row, measures) for row in rows])
-
-
 def file_of(frame: pd.DataFrame, ending: str) -> str | bytes:
     """Return a frame as what is in a .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of these."""
     forms: dict[str, Callable[[], str | bytes]] = {
@@ -167,7 +160,8 @@ def csv_of(frame: pd.DataFrame) -> str:
     return write_csv(frame.columns, frame.itertuples(index=False, name=None))
 
 
-def _line(row: CaseResult, measures: Sequence[Measure]) -> dict[str, Any]:
+def line_of(row: CaseResult, measures: Sequence[Measure]) -> dict[str, Any]:
+    """Make a line of a cell: arm, case, run, state, outcome, gold, own measures, votes by choice, and what it took."""
     outcome = row.outcome if row.state == "done" else None
     line: dict[str, Any] = {"arm": row.arm, "case": row.row, "category": row.category, "repeat": row.repeat}
     line |= {"run": row.run, "state": row.state, "reason": row.reason}
