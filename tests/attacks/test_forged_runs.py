@@ -134,8 +134,8 @@ def test_a_what_if_on_an_imported_run_hears_its_base_here(house: Courthouse) -> 
 def test_imported_runs_are_left_out_where_panels_are_counted(house: Courthouse) -> None:
     house.files.take_in(forged(house, "there"))
     listed = RunList(house.database)
-    assert listed.runs(RunFilter(status="done"), 9) == [imported_id("there")]
-    assert listed.runs(RunFilter(status="done", made_here=True), 9) == []
+    assert [one.id for one in listed.newest(RunFilter(status="done"), 9)] == [imported_id("there")]
+    assert listed.newest(RunFilter(status="done", made_here=True), 9) == []
 
 
 def test_a_forged_parent_draws_no_run_into_another_family(house: Courthouse) -> None:
