@@ -38,13 +38,13 @@ def cases_needed(a: Sequence[float], b: Sequence[float]) -> int | None:
     """Cases at which the permutation test would show a difference of this size with `POWER`; None where there is
     none. By statsmodels' power of the paired t test on Cohen's d, which that of the permutation test comes to; never
     fewer than can show any."""
-    from statsmodels.stats.power import TTestPower
-
     size = cohens_d(a, b)
     if not size or abs(size) < 2.8 / math.sqrt(MOST_CASES):
         return None
     if abs(size) > 2:  # the solver finds no root there
         return fewest_cases()
+    from statsmodels.stats.power import TTestPower
+
     found = TTestPower().solve_power(effect_size=abs(size), alpha=ALPHA, power=POWER, alternative="two-sided")
     return max(fewest_cases(), math.ceil(float(found)))
 

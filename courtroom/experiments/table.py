@@ -223,28 +223,24 @@ class Pair:
     cases: int
     pairs: int
     """How many pairs the correction is for."""
-    values: tuple[list[float], list[float]] | None = field(default=None, repr=False)
-    """Each case's own value under the first arm, and under the second; None where a measure has no value a case."""
+    values: tuple[Sequence[float], Sequence[float]] = field(default=((), ()), repr=False)
+    """Each case's own value under the first arm, and under the second; none where a measure has no value a case."""
 
     @cached_property
     def others(self) -> tuple[Tested, ...]:
         """Further tests, uncorrected, where cases are not right or wrong: Student's on pairs, and Wilcoxon's."""
-        if self.values is None or self.cases < 2 or self.tested.test == "McNemar":
+        if len(self.values[0]) < 2 or self.tested.test == "McNemar":
             return ()
         return significance.paired_t(*self.values), significance.wilcoxon(*self.values)
 
     @cached_property
     def effect(self) -> float | None:
         """Cohen's g where each case is right or wrong, else Cohen's d; None where a measure has no value a case."""
-        if self.values is None:
-            return None
         return (significance.cohens_g if self.tested.test == "McNemar" else significance.cohens_d)(*self.values)
 
     @cached_property
     def needed(self) -> int | None:
         """Cases that would show a difference of this size with a power of 80 %, uncorrected."""
-        if self.values is None:
-            return None
         exact = self.tested.test == "McNemar"
         return (significance.cases_needed_mcnemar if exact else significance.cases_needed)(*self.values)
 
@@ -351,8 +347,8 @@ def _pair(measure: Measure, group: str, a: str, b: str, of_a: CaseSums, of_b: Ca
         return None
     bounds = bounds_of(measure, x.binary and y.binary, len(shared))
     gap = of_difference(x, y, bounds, measure.ratio, measure.each is not None)
-    values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else None
-    if values and all(value in (0.0, 1.0) for side in values for value in side):
+    values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else ((), ())
+    if measure.each is not None and all(value in (0.0, 1.0) for side in values for value in side):
         tested = significance.mcnemar(*values)
     else:
         tested = significance.permutation(x.sums, y.sums, x.finish, pairs)
