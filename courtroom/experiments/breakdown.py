@@ -101,12 +101,10 @@ def learning_curve(trained: Sequence[CaseResult], arms: Sequence[str], measure: 
     for arm in arms:
         mine = sorted((row for row in trained if row.arm == arm and row.state == "done"), key=lambda row: row.number)
         size = max(-(-len(mine) // BLOCKS), TOGETHER if len(mine) >= 3 * TOGETHER else 1)
-        for place, row in enumerate(mine):
-            first = place // size * size
-            last = min(first + size, len(mine)) - 1
-            label = f"{first}" if first == last else f"{first} to {last}"
-            labels[label] = first
-            found.setdefault((arm, label), []).append(row)
+        for first in range(0, len(mine), size):
+            block = mine[first : first + size]
+            label = f"{first}" if len(block) == 1 else f"{first} to {first + len(block) - 1}"
+            labels[label], found[arm, label] = first, block
     order = sorted(labels, key=labels.__getitem__)
     return Breakdown("Cases learned from before", measure, tuple(order), True, _points(found, arms, order, measure))
 
@@ -136,11 +134,10 @@ def _difficulty(row: CaseResult) -> str | None:
     margin = margin_of(row.case)
     if margin is not None:
         return MARGINS[sum(margin > band for band in BANDS)]
-    results = row.outcome.details.get("results")
-    if not isinstance(results, list) or len(results) != 1 or not isinstance(results[0], dict):
-        return None
-    ambiguous = results[0].get("ambiguous")
-    return TEXTS[ambiguous] if isinstance(ambiguous, bool) else None
+    match row.outcome.details.get("results"):
+        case [{"ambiguous": bool(ambiguous)}]:
+            return TEXTS[ambiguous]
+    return None
 
 
 def _real_votes(row: CaseResult) -> str | None:
