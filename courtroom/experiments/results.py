@@ -107,22 +107,20 @@ MOST_FREQUENT = N_("Always the most frequent answer")
 CHANCE = N_("Chance")
 
 
-def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> list[TableRow]:
+def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> Iterator[TableRow]:
     """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess. The
     constant guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best
     that can be had without reading a case. Chance is the accuracy of an even draw among the answers."""
-    found = []
     for name in dict.fromkeys(group for _, group in groups):
         cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}.values()
         if not (guessed := _constant([*cases])):
             continue
         known = [(one.name, one.value(guessed)) for one in measures if one.name in GUESSED]
         values = {name: Interval(value) for name, value in known if not isnan(value)}
-        found.append(TableRow(MOST_FREQUENT, name, len(cases), values))
+        yield TableRow(MOST_FREQUENT, name, len(cases), values)
         shares = [1 / len(options) for one in cases if (options := _options(one))]
         if shares and any(measure.name == "accuracy" for measure in measures):
-            found.append(TableRow(CHANCE, name, len(cases), {"accuracy": Interval(sum(shares) / len(shares))}))
-    return found
+            yield TableRow(CHANCE, name, len(cases), {"accuracy": Interval(sum(shares) / len(shares))})
 
 
 def _options(row: CaseResult) -> Sequence[str]:
@@ -356,7 +354,7 @@ class ExperimentResults:
             "canaries": [one.model_dump(mode="json") for one in experiment.canaries],
             "accounts": [one.model_dump() for one in self.accounts],
             "mirror": [{**_of_pair(pair), "sentence": mirror_sentence(pair)} for pair in self.mirror],
-            "summary": tables.summary(self.pairs, self.overall),
+            "summary": [*tables.summary(self.pairs, self.overall)],
             "pairs": [{**_of_pair(pair), "sentence": tables.sentence(pair)} for pair in self.pairs],
         }
 

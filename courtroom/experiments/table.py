@@ -1,6 +1,6 @@
 """The table of an experiment: a line for each arm and group of cases, with intervals, and which differences hold."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -392,9 +392,8 @@ def _between(pair: Pair) -> str:
     return f", 95 % interval {gap(low, pair.measure)} to {gap(high, pair.measure)}"
 
 
-def summary(pairs: Sequence[Pair], overall: Overall) -> list[str]:
+def summary(pairs: Sequence[Pair], overall: Overall) -> Iterator[str]:
     """For each measure and group: how many differences hold, and which arms nothing is shown to be better than."""
-    rows = []
     for measure, group in dict.fromkeys((pair.measure, pair.group) for pair in pairs):
         mine = [pair for pair in pairs if (pair.measure, pair.group) == (measure, group)]
         held = [pair for pair in mine if pair.holds]
@@ -412,23 +411,20 @@ def summary(pairs: Sequence[Pair], overall: Overall) -> list[str]:
         else:
             count = "the difference holds" if held else "no difference is shown"
         shown = f" No arm is shown to be better than {_listed(best)}." if held and best else ""
-        rows.append(f"{measure.title}{where}: {count}.{shown}{asked}")
-    return rows
+        yield f"{measure.title}{where}: {count}.{shown}{asked}"
 
 
-def without_interval(table: ResultTable) -> list[str]:
+def without_interval(table: ResultTable) -> Iterator[str]:
     """For measures that have no interval in some line, why."""
-    found = []
     for measure in table.measures:
         bare = [one for line in table.lines if (one := line.values.get(measure.name)) and not one.known]
         if bare and measure.ratio:
-            found.append(
+            yield (
                 f"{measure.title} has no interval on fewer than {FEWEST} cases, or where too few of them differ: "
                 "none would hold."
             )
         elif bare:
-            found.append(f"{measure.title} has no interval: chance alone pushes it up.")
-    return found
+            yield f"{measure.title} has no interval: chance alone pushes it up."
 
 
 def printed(interval: Interval | None, measure: Measure, counted: str = "") -> str:
