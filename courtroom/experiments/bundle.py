@@ -8,7 +8,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -166,17 +166,15 @@ def _prompts(found: ExperimentResults, house: Courthouse) -> dict[str, str]:
     }
 
 
-def _versions() -> list[str]:
+def _versions() -> Iterator[str]:
     """The packages that Courtroom asks for, at the versions that are installed."""
     try:
         asked = [Requirement(line) for line in requires("courtroom") or ()]
     except PackageNotFoundError:  # run from its folder, without an install
         asked = []
-    found = []
     for name in sorted({one.name for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})}):
         with suppress(PackageNotFoundError):
-            found.append(f"{name}=={version(name)}")
-    return found
+            yield f"{name}=={version(name)}"
 
 
 def _json(value: Any) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,7 +98,7 @@ def log_of(found: ExperimentResults, arm: str, house: Courthouse) -> EvalLog | N
             packages={"courtroom": __version__},
             metadata={"experiment": kept.id, "arm": arm},
         ),
-        results=EvalResults(total_samples=len(rows), completed_samples=completed, scores=_totals(found, arm)),
+        results=EvalResults(total_samples=len(rows), completed_samples=completed, scores=[*_totals(found, arm)]),
         stats=EvalStats(
             started_at=min((one.started_at for one in samples if one.started_at), default=""),
             completed_at=max((one.completed_at for one in samples if one.completed_at), default=""),
@@ -135,7 +135,7 @@ def _sample(row: CaseResult, measures: Sequence[Measure], record: Record | None,
         output=ModelOutput.from_content(_models(one.model for one in calls), row.outcome.outcome),
         scores=scores if outcome else None,
         metadata={"category": row.category, "run": row.run, **({"votes": outcome.counts} if outcome else {})},
-        events=_events(record, calls) if record else [],
+        events=[*_events(record, calls)] if record else [],
         model_usage=_usage({one.model: one.output.usage} for one in calls),
         started_at=times[0] if times else None,
         completed_at=times[-1] if times else None,
@@ -194,20 +194,18 @@ def texts_of(message: Message) -> list[str]:
     return [part if isinstance(part, str) else f"[{part.kind} {part.id}: {part.description}]" for part in message.parts]
 
 
-def _events(record: Record, calls: Sequence[ModelEvent]) -> list[Any]:
+def _events(record: Record, calls: Sequence[ModelEvent]) -> Iterator[Any]:
     """Stages as spans, each with its calls."""
     from inspect_ai.event import SpanBeginEvent, SpanEndEvent
 
-    found: list[Any] = []
     for stage in record.stages:
         times = [at for at, event in record.events if event.stage == stage.path]
         span = _digest(record.run.id, stage.path)
         ends = ((times[0], "begin"), (times[-1], "end"))
         opened, closed = (_at(record, at, f"{stage.path}/{what}") for at, what in ends)
-        found.append(SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened))
-        found += [one for one in calls if one.span_id == span]
-        found.append(SpanEndEvent(id=span, span_id=span, **closed))
-    return found
+        yield SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened)
+        yield from (one for one in calls if one.span_id == span)
+        yield SpanEndEvent(id=span, span_id=span, **closed)
 
 
 def _at(record: Record, moment: float, name: str) -> dict[str, Any]:
@@ -227,11 +225,10 @@ def _usage(several: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _totals(results: ExperimentResults, arm: str) -> list[Any]:
+def _totals(results: ExperimentResults, arm: str) -> Iterator[Any]:
     """The table's values with their intervals; of an experiment by category, those of each category."""
     from inspect_ai.log import EvalMetric, EvalScore
 
-    scores = []
     for line in results.table.lines:
         for measure in results.measures if line.arm == arm else ():
             if one := line.values.get(measure.name):
@@ -241,8 +238,7 @@ def _totals(results: ExperimentResults, arm: str) -> list[Any]:
                 metrics = {name: EvalMetric(name=name, value=value, group=group) for name, value in known.items()}
                 told = {"title": measure.title, "source": measure.source}
                 name = measure.name if group is None else f"{measure.name} on {group}"
-                scores.append(EvalScore(name=name, scorer=measure.name, metrics=metrics, metadata=told))
-    return scores
+                yield EvalScore(name=name, scorer=measure.name, metrics=metrics, metadata=told)
 
 
 def _iso(moment: float) -> str:

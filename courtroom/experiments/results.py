@@ -242,7 +242,7 @@ class ExperimentResults:
     def findings(self) -> list[Finding]:
         """What the results say of each hypothesis; none where none was locked."""
         now = self.kept.experiment
-        return findings(now.lock, now.hypotheses, self.pairs, now.digest, self.prompts) if now.lock else []
+        return [*findings(now.lock, now.hypotheses, self.pairs, now.digest, self.prompts)] if now.lock else []
 
     @cached_property
     def overall(self) -> tables.Overall:

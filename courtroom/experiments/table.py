@@ -124,7 +124,7 @@ def grouped(rows: Iterable[CaseResult], by_category: bool) -> Groups:
     return {(arm, group): ArmGroup(arm, group, cells) for (arm, group), cells in found.items()}
 
 
-def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[CaseSums]:
+def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> Iterator[CaseSums]:
     """Return for each arm what its cases with a value add to a measure; parts mean the same in all arms.
 
     Where each run has a value of its own, the runs stand side by side. Of arms with fewer runs these are repeated, so
@@ -148,14 +148,13 @@ def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[CaseSums]:
         known = sums.reshape(len(sums), runs, -1).any(axis=2)
         return quotient(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
-    found, at = [], 0
+    at = 0
     for group in groups:
         here = slice(at, at := at + len(group.by_case))
         known = np.arange(here.start, here.stop)[sums[here].any(axis=1)]
         right_or_wrong = measure.ratio and measure.each is not None and bool(binary[known].all())
         cases = tuple(cells[place][1] for place in known)
-        found.append(CaseSums(sums[known], many[known].astype(float), right_or_wrong, finish, cases))
-    return found
+        yield CaseSums(sums[known], many[known].astype(float), right_or_wrong, finish, cases)
 
 
 def bounds_of(measure: Measure, binary: bool, cases: int) -> Bounds | None:
