@@ -5,7 +5,7 @@ cases are left out (`data/juries/first_ballots.csv`, from the R package `sate`, 
 the same first ballots.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from statistics import fmean
@@ -220,9 +220,8 @@ class Yardstick:
         return tuple(line for line in found if line)
 
     @property
-    def sentences(self) -> tuple[str, ...]:
+    def sentences(self) -> Iterator[str]:
         """What it comes to, to be quoted."""
-        said = []
         if line := next((one for one in self.lines if one.name == "majority"), None):
             p, (mine, theirs) = line.p or 0.0, (f"{100 * share:.0f} %" for share in (line.value, line.people or 0.0))
             told = N_("Follows the first majority less than people do")
@@ -230,20 +229,17 @@ class Yardstick:
                 told = N_("No difference from people is shown in how often the first majority prevails")
             elif line.value > (line.people or 0.0):
                 told = N_("Follows the first majority more than people do")
-            said.append(f"{told}: {mine} against {theirs} at the same first ballots, p {_p(p)}.")
+            yield f"{told}: {mine} against {theirs} at the same first ballots, p {_p(p)}."
         if self.distance:
             one, p = self.distance
             points, low, high = (f"{100 * value:.0f}" for value in (one.value, one.low, one.high))
-            said += [
+            yield (
                 f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of "
-                f"people (95 % interval {low} to {high}, p {_p(p)}).",
-                "By this curve they are told apart from people."
-                if p < ALPHA
-                else "By this curve they are not told apart from people.",
-            ]
+                f"people (95 % interval {low} to {high}, p {_p(p)})."
+            )
+            yield f"By this curve they are {'' if p < ALPHA else 'not '}told apart from people."
         if voices := worth(self.panels, "votes"):
-            said.append(voices)
-        return tuple(said)
+            yield voices
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, for `--json` and the page's download."""
