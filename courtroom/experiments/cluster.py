@@ -140,7 +140,6 @@ Opens = Callable[..., "Courthouse"]
 
 PACKAGE = "courtroom"
 ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
-
 OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. Install the same one there."
 
 
