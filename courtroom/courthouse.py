@@ -358,11 +358,10 @@ class Courthouse:
             return ""
         kind, cases = panel_kind(base.setup), {base.run.case_id: base}
         done = RunFilter(status="done", procedure=procedure.name, made_here=True)
-        for other in RunList(self.database).runs(done, MAX_READ_RUNS):
+        for other in RunList(self.database).newest(done, MAX_READ_RUNS):
             with suppress(CourtroomError):  # one that can't be read is no reason to say nothing
-                case = self.store.run(other).case_id
-                if case not in cases and panel_kind(self.store.setup(other, procedure.setup)) == kind:
-                    cases[case] = self.record(other)
+                if other.case_id not in cases and panel_kind(self.store.setup(other.id, procedure.setup)) == kind:
+                    cases[other.case_id] = self.record(other.id)
         return worth((p for one in cases.values() for p in panels(one, procedure.about(one.case).choices)), voters)
 
     def family(self, run: str, most: int | None = None) -> tuple[Relative, ...]:

@@ -31,7 +31,7 @@ def welcome() -> None:
     """A whole hearing by one button: recorded ones, the first in large at first; and one of each kind, heard anew."""
     cases = {case.id: case for case in house.library.cases() if house.library.is_sample(case.id)}
     recorded = sorted(house.recordings.hearings, key=lambda one: cases[one.case].language != language())
-    if recorded and not RunList(house.database).runs(RunFilter(), 1):
+    if recorded and not RunList(house.database).newest(RunFilter(), 1):
         recording = recorded.pop(0)
         _get_ready()
         case, speaks = cases[recording.case], language()

@@ -14,9 +14,10 @@ from courtroom.evaluation.comparison import MAX_COMPARED_RUNS
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments import what_if as variation
 from courtroom.experiments.mirror import is_mirror
+from courtroom.experiments.plan import Cell
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import StoredCell, StoredExperiment
+from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, language, listed, translated
 from courtroom.models.spec import PERSON
@@ -197,7 +198,7 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
     experiment_view.progress_and_results(house, kept, shown, REDRAW_S)
 
 
-def _results(kept: StoredExperiment, cells: Sequence[StoredCell], known: Procedure | None) -> None:
+def _results(kept: StoredExperiment, cells: Sequence[Cell], known: Procedure | None) -> None:
     what_if = variation.results(kept.experiment, cells)
     if not what_if.decided:
         st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))

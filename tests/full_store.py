@@ -84,7 +84,7 @@ def kept_what_if(house: Courthouse, run: str, rounds: tuple[int, ...], name: str
     base, cases = Arm(**BASE.model_dump(), procedure="cyberjurors"), Cases(run=run)
     experiment = Experiment(name=name, title="Table", dataset=cases, arms=(base, *changes), seeds=(0,), at_once=2)
     rows = [row.id for row in rows_of(house, cases)]
-    planned = ((cell if cell.arm else cell.model_copy(update={"run": ""}), None) for cell in cells(experiment, rows))
+    planned = (cell if cell.arm else cell.model_copy(update={"run": ""}) for cell in cells(experiment, rows))
     return house.experiments.store.create(experiment, "dispute", planned)
 
 

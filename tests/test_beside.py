@@ -124,7 +124,7 @@ def test_a_model_like_people_is_not_told_apart_and_others_are() -> None:
     interval, p = found.distance
     assert 0 < interval.low < interval.value < interval.high
     assert p < 0.001
-    assert found.sentences[0].startswith("Follows the first majority more than people do: ")
+    assert next(found.sentences).startswith("Follows the first majority more than people do: ")
 
 
 def curve_of(house: Courthouse, votes: Iterable[int], **changes: Any) -> str:

@@ -194,7 +194,7 @@ def test_each_arm_is_a_log_with_its_cells(exported: Courthouse, logs: dict[str, 
         assert [(one.id, one.epoch, one.target) for one in log.samples] == [("text-0", 1, "sad"), ("text-1", 1, "glad")]
         rows = [row for row in found.rows if row.arm == arm]
         for sample, row in zip(log.samples, rows, strict=True):
-            known = {"accuracy": MEASURES["labelled"]["accuracy"].each(row.scored)} if row.scored else {}
+            known = {"accuracy": MEASURES["labelled"]["accuracy"].each(row)} if row.state == "done" else {}
             assert known == {name: score.value for name, score in (sample.scores or {}).items()}
     known = found.table.line("good", "all cases").values
     totals = {one.name: one.metrics["value"].value for one in logs["good"].results.scores}

@@ -17,6 +17,7 @@ from aiohttp import web
 from distributed import Client, LocalCluster
 
 from courtroom import Courthouse, CourtroomError, Settings
+from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.models.wire import to_wire
@@ -196,7 +197,7 @@ def test_what_a_worker_says_counts_for_nothing(house: Courthouse, cluster: Local
         finally:
             client.run(says, ())
     assert {row.state for row in found.rows} == {"failed"}
-    assert all(row.reason.endswith(".") and row.outcome is None for row in found.rows)
+    assert all(row.reason.endswith(".") and row.outcome == Outcome() for row in found.rows)
     assert asked(server, "lies").total() == 0
 
 

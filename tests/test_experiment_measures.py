@@ -24,7 +24,7 @@ from courtroom.cases.readers.cail import convert_lawbench
 from courtroom.evaluation import lawbench, summaries
 from courtroom.experiments.measures import MEASURES, CaseResult, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
-from courtroom.experiments.table import CellRow, grouped, pairs, table
+from courtroom.experiments.table import grouped, pairs, table
 from courtroom.judging.criminal import candidates
 from courtroom.law import Both, Judgment, Statute, Term, term_class
 from tests.driving import shell
@@ -307,10 +307,8 @@ def test_macro_scores_are_the_mean_of_runs_not_pooled() -> None:
         for repeat, charges in enumerate(told):
             for number, (mine, charge) in enumerate(zip(charges, real, strict=True)):
                 case = criminal(charges=(charge,))
-                cell = CellRow(
-                    len(rows), arm, f"case-{number}", case, "", repeat, "", "done", "", judged(charges=[mine])
-                )
-                rows.append(cell)
+                made = judged(charges=[mine])
+                rows.append(CaseResult(case, "", made, repeat=repeat, arm=arm, row=f"case-{number}"))
     measures = wanted("criminal", ["charge_precision", "charge_recall", "charge_f1"])
     found, compared = (
         of(grouped(rows, False), *rest)

@@ -220,10 +220,10 @@ def test_what_can_t_be_learned_from_is_refused(house: Courthouse, given: dict[st
 
 
 def test_arms_may_learn_from_a_part_of_a_split(house: Courthouse) -> None:
-    whole = [cell.row for cell, _ in planned_by(house, {"train": "train"})]
-    first = [cell.row for cell, _ in planned_by(house, {"train": "train", "limit": 1})]
+    whole = [cell.row for cell in planned_by(house, {"train": "train"})]
+    first = [cell.row for cell in planned_by(house, {"train": "train", "limit": 1})]
     drawn = {
-        tuple(cell.row for cell, _ in planned_by(house, {"train": "train", "sample": 1, "seed": n})) for n in range(9)
+        tuple(cell.row for cell in planned_by(house, {"train": "train", "sample": 1, "seed": n})) for n in range(9)
     }
     assert len(first) < len(whole)
     assert first == whole[:1]
@@ -231,10 +231,10 @@ def test_arms_may_learn_from_a_part_of_a_split(house: Courthouse) -> None:
     assert spec(knowledge={"train": "train", "limit": 1}).digest != spec().digest
 
 
-def planned_by(house: Courthouse, rules: dict[str, Any]) -> list[tuple[Cell, object]]:
+def planned_by(house: Courthouse, rules: dict[str, Any]) -> list[Cell]:
     """The cells in which the first arm that learns does so."""
     every = Plan.of(spec(knowledge=rules), house).cells()
-    return [(cell, made) for cell, made in every if cell.phase == "train" and cell.arm == 0]
+    return [cell for cell in every if cell.phase == "train" and cell.arm == 0]
 
 
 def test_a_deleted_experiment_takes_its_own_memories_along(after: Courthouse) -> None:

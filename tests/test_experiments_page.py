@@ -14,8 +14,7 @@ from courtroom.cases.dispute import SIDES
 from courtroom.datasets import Row
 from courtroom.datasets.samples import add_sample
 from courtroom.experiments.breakdown import FEATURES, breakdown, differing
-from courtroom.experiments.measures import MEASURES
-from courtroom.experiments.table import CellRow
+from courtroom.experiments.measures import MEASURES, CaseResult
 from tests.docs import ROOT
 from tests.driving import done, shell
 from tests.pages import house as house  # a fixture
@@ -126,9 +125,9 @@ def test_the_page_raises_a_budget_and_deletes_an_experiment(house: Courthouse) -
 ACCURACY = MEASURES["dispute"]["accuracy"]
 
 
-def cell(number: int, arm: str, real: tuple[int, int], mine: tuple[int, int], rounds: int = 1) -> CellRow:
+def cell(number: int, arm: str, real: tuple[int, int], mine: tuple[int, int], rounds: int = 1) -> CaseResult:
     outcome = voted(*mine).model_copy(update={"rounds": rounds})
-    return CellRow(number, arm, f"case-{number}", dispute(*real), "", 0, f"run-{number}", "done", "", outcome)
+    return CaseResult(dispute(*real), "", outcome, arm=arm, row=f"case-{number}", run=f"run-{number}")
 
 
 CELLS = [

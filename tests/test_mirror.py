@@ -11,10 +11,11 @@ from courtroom import Budget, CaseError, Courthouse, CourtroomError, ModelSpec
 from courtroom.cases.criminal import CriminalCase, Gold, Trial
 from courtroom.cases.dispute import Dispute, Evidence
 from courtroom.cases.drafts import asked_with
+from courtroom.experiments.measures import CaseResult
 from courtroom.experiments.mirror import drafts, mirror_pairs, told, with_mirror
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, read_toml
-from courtroom.experiments.table import CellRow, Pair
+from courtroom.experiments.table import Pair
 from courtroom.figures.experiment import draw_mirror
 from courtroom.questions.mirror import Mirrored, change_of, mirrored, texts, with_texts
 from tests.driving import answered_by, done, hearing, shell
@@ -159,7 +160,7 @@ def made_up(favour: float, seed: int) -> list[Pair]:
     arms += [
         Arm(name=f"j: {one}", procedure="mock-jury", kind="mirror", other_order=True, seen_by="Ada") for one in changes
     ]
-    rows: list[CellRow] = []
+    rows: list[CaseResult] = []
     for number in range(40):
         case, lean = THEFT.model_copy(update={"id": f"t-{number}"}), draw.betavariate(0.8, 0.8)
         for arm in arms:
@@ -167,7 +168,7 @@ def made_up(favour: float, seed: int) -> list[Pair]:
             votes = {f"juror-{n}": "guilty" if draw.random() < p else "not-guilty" for n in range(3)}
             counts = {side: sum(vote == side for vote in votes.values()) for side in ("guilty", "not-guilty")}
             outcome = Outcome(outcome=max(counts, key=counts.__getitem__), counts=counts, votes=votes)
-            rows.append(CellRow(len(rows), arm.name, case.id, case, "", 0, "", "done", "", outcome))
+            rows.append(CaseResult(case, "", outcome, arm=arm.name, row=case.id))
     return mirror_pairs(Experiment(name="m", dataset={"name": "d"}, arms=tuple(arms)), rows)  # type: ignore[arg-type]
 
 
@@ -232,7 +233,7 @@ def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> 
     for repeat in range(8):
         for arm, letter in zip(arms, ("A", "A", "C"), strict=True):
             outcome = Outcome(outcome=letter, counts={letter: 2}, votes={"m-1": letter, "m-2": letter})
-            rows.append(CellRow(len(rows), arm.name, case.id, case, "", repeat, "", "done", "", outcome))
+            rows.append(CaseResult(case, "", outcome, repeat=repeat, arm=arm.name, row=case.id))
     found = mirror_pairs(Experiment(name="m", dataset={"name": "d"}, arms=tuple(arms)), rows)  # type: ignore[arg-type]
     assert [(pair.measure.name, pair.difference.value, pair.cases) for pair in found] == [
         (name, 0.0, 8) for name in ("other_verdict", "other_votes", "first_side")

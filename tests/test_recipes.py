@@ -20,7 +20,6 @@ from courtroom.declarations.paper import departures
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import Plan, cells
 from courtroom.experiments.spec import Experiment, adapted, as_toml, read_toml
-from courtroom.experiments.written import frame_of
 from tests.docs import ROOT
 from tests.driving import done, shell
 from tests.furnished import copied
@@ -201,7 +200,7 @@ def test_a_recipe_prints_its_papers_rows_and_columns(
         assert "arm" in head
         assert {cell for line in numbers for cell in line} & {*rows}, command
     if kind == "dispute":  # figures of rounds and votes are drawn from these
-        cells = frame_of(found.rows, found.measures)
+        cells = found.frame
         assert (cells["votes_buyer"] + cells["votes_seller"] > 0).all()
         assert cells["rounds"].max() >= 1
         juries = [row.outcome for row in found.rows if row.outcome and row.arm in ("CyberJurors", "Jury", "+ Jury")]

@@ -173,7 +173,7 @@ def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
         left = [
             *(store.runs(), [*store.each()], store.kin(run), store.interventions.of(run), either.asides.of(run)),
             *(marks.of(run), marks.tags(), marks.reviewers(), listed_runs.named([run])),
-            *(listed_runs.count(everything), listed_runs.page(everything, 0, 9), listed_runs.runs(everything, 9)),
+            *(listed_runs.count(everything), listed_runs.page(everything, 0, 9), listed_runs.newest(everything, 9)),
             listed_runs.what_is_wanted(RunFilter(case="oak-table")),
         ]
         assert not any(left), left

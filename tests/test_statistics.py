@@ -22,10 +22,10 @@ from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
-from courtroom.experiments.measures import measure, measures_of
+from courtroom.experiments.measures import CaseResult, measure, measures_of
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
-from courtroom.experiments.table import CellRow, grouped, pairs, table
+from courtroom.experiments.table import grouped, pairs, table
 from courtroom.experiments.written import latex, markdown
 from courtroom.law import LONGEST, Term, term_class
 from tests.benchmarks import bench_claims as bench
@@ -280,8 +280,8 @@ def test_labels_of_one_arm_alone_are_swapped_too() -> None:
     assert pair.tested.p == 2 / 2**10
 
 
-def row(number: int, case: Case, outcome: Outcome) -> CellRow:
-    return CellRow(number, "arm", case.id, case, "", 0, "", "done", "", outcome)
+def row(number: int, case: Case, outcome: Outcome) -> CaseResult:
+    return CaseResult(case, "", outcome, number=number, arm="arm", row=case.id)
 
 
 def test_values_below_a_guess_are_marked() -> None:
@@ -293,7 +293,7 @@ def test_values_below_a_guess_are_marked() -> None:
         rows.append(row(number, case, Outcome(outcome=answer, details=details)))
     measures = [measures_of("labelled")[name] for name in ("accuracy", "macro_f1")]
     groups = grouped(rows, False)
-    found = {one.name: one.values for one in guesses(groups, measures)}
+    found = {one.arm: {name: of.value for name, of in one.values.items()} for one in guesses(groups, measures)}
     assert found[MOST_FREQUENT]["accuracy"] == pytest.approx(4 / 7)
     of_a = 2 * 4 / 7 / (1 + 4 / 7)  # the two other labels have an F1 of 0
     assert found[MOST_FREQUENT]["macro_f1"] == pytest.approx(of_a / 3)
@@ -302,7 +302,7 @@ def test_values_below_a_guess_are_marked() -> None:
     (line,) = made.lines
     assert line.values["accuracy"].value == pytest.approx(3 / 7)
     assert made.below(line, measures[0])
-    text = markdown(SimpleNamespace(table=made, pairs=(), overall=(), notes=(), steady={}))
+    text = markdown(SimpleNamespace(table=made, pairs=(), overall={}, notes=(), steady={}))
     assert "42.9 %" in text
     assert " ↓ |" in text
     assert f"| {MOST_FREQUENT} | 57.1 % |" in text
@@ -317,7 +317,9 @@ def test_disputes_are_guessed_by_winner_and_middle_vote(house: Courthouse) -> No
     most, chance = guesses(grouped(rows, False), measures)
     juries = [case.jury for case in cases]
     buyer = sum(jury.winner == "buyer" for jury in juries)
-    assert most.values["accuracy"] == pytest.approx(max(buyer, 3 - buyer) / 3)
+    assert most.values["accuracy"].value == pytest.approx(max(buyer, 3 - buyer) / 3)
     middle = sorted(jury.buyer for jury in juries)[1]
-    assert most.values["votes_mae"] == pytest.approx(sum(abs(jury.buyer - middle) for jury in juries) / 3, abs=0.01)
-    assert chance.values == {"accuracy": 0.5}
+    assert most.values["votes_mae"].value == pytest.approx(
+        sum(abs(jury.buyer - middle) for jury in juries) / 3, abs=0.01
+    )
+    assert chance.values["accuracy"].value == 0.5

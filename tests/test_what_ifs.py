@@ -13,8 +13,8 @@ from courtroom.declarations.changes import changed
 from courtroom.evaluation.movement import movement
 from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.plan import Cell
 from courtroom.experiments.spec import Arm, Cases, Experiment, Variant
-from courtroom.experiments.store import StoredCell
 from courtroom.experiments.what_if import left_out, results, singly, values
 from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
@@ -222,11 +222,11 @@ def test_everything_that_is_proposed_fits(name: str, house: Courthouse) -> None:
         procedure.prepare(heard, new, 0)
 
 
-def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> StoredCell:
+def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> Cell:
     counts = {"buyer": buyer, "seller": seller} if buyer or seller else {}
     found = Outcome(outcome=outcome, counts=counts) if outcome else None
     place = {"number": 0, "arm": arm, "row": "kettle", "repeat": seed, "seed": seed, "run": f"run-{arm}-{seed}"}
-    return StoredCell(**place, state="done" if found else "waiting", reason="", outcome=found)  # type: ignore[arg-type]
+    return Cell(**place, state="done" if found else "waiting", reason="", outcome=found)  # type: ignore[arg-type]
 
 
 VARIANTS = (
@@ -247,7 +247,7 @@ def test_results_by_hand() -> None:
         cell(3, 0, None), cell(3, 1, None), cell(3, 2, None),
     ]  # fmt: skip
     found = what_if.results(PLAN, cells)
-    assert (found.decided, found.outcomes) == ("buyer", ("buyer", "seller"))
+    assert (found.decided, [*found.rows[0].shares]) == ("buyer", ["buyer", "seller"])
     assert [row.name for row in found.influential("evidence", "member")] == ["without buyer-1", "without juror-01"]
     assert [row.name for row in found.influential("member")] == ["without juror-01"]
     base, evidence, juror, pending = found.rows

@@ -218,11 +218,10 @@ def _ballots(records: Sequence[Record]) -> Iterator[BallotComparison]:
     }
     for path, first in sorted(held.items(), key=lambda one: stages.index(one[1].ballot_stage(one[0]))):
         cast = _aligned(record.ballots.get(path, {}) for record in records)
-        choices = {member: {vote.choice for vote in votes if vote} for member, votes in cast.items()}
         rows = (
-            MemberVotes(member=member, name=name, votes=cast[member], differs=len(choices[member]) > 1)
+            MemberVotes(member=member, name=name, votes=votes, differs=len({vote.choice for vote in votes if vote}) > 1)
             for member, name in seats.items()
-            if member in cast
+            if (votes := cast.get(member))
         )
         tallies = tuple(record.tallies.get(path) for record in records)
         yield BallotComparison(path=path, name=first.ballot_name(path), tallies=tallies, members=tuple(rows))

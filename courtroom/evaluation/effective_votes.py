@@ -6,7 +6,7 @@ on two different cases do.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from statistics import fmean
@@ -47,7 +47,7 @@ class Panel:
         return self.ballots[self.seeded :]
 
 
-def panels(record: Record, choices: Sequence[Choice]) -> list[Panel]:
+def panels(record: Record, choices: Sequence[Choice]) -> Iterator[Panel]:
     """The panels of a run: one for all that was voted on, such as each text."""
     places = {choice.name: place for place, choice in enumerate(choices)}
     free = [one for one in record.everybody if one.spec.script is None]
@@ -55,14 +55,12 @@ def panels(record: Record, choices: Sequence[Choice]) -> list[Panel]:
     on: dict[str, list[Mapping[str, Voted]]] = defaultdict(list)
     for path, votes in record.ballots.items():
         on[path[len(record.ballot_stage(path)) :]].append(votes)
-    found = []
     for what, ballots in on.items():
         cast = tuple(
             {who[m]: places[v.choice] for m, v in one.items() if v.choice in places and m in who} for one in ballots
         )
         reasons = tuple(text for m, vote in ballots[-1].items() if m in who and (text := " ".join(vote.reasons)))
-        found.append(Panel(record.run.case_id + what, cast, reasons, was_set(record)))
-    return found
+        yield Panel(record.run.case_id + what, cast, reasons, was_set(record))
 
 
 def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval, float, int] | None:

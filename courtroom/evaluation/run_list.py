@@ -75,14 +75,6 @@ class RunList(Tables):
         query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"
         return int(self._database.row(query, _values(wanted))[0])
 
-    def runs(self, wanted: RunFilter, most: int) -> list[str]:
-        """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
-        rows = self._database.execute(
-            f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
-            {**_values(wanted), "most": most},
-        )
-        return [str(row["id"]) for row in rows]
-
     def newest(self, wanted: RunFilter, most: int) -> list[Run]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""
         return self._run_lines(f"{_fits(wanted)} ORDER BY number DESC LIMIT :most", {**_values(wanted), "most": most})

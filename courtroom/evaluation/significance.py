@@ -3,24 +3,19 @@
 Every function takes values in the order of the cases, the same order for each arm.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from statistics import fmean, stdev
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from courtroom.evaluation.intervals import Finish, Sums
 from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from courtroom.evaluation.intervals import Finish, Sums
 
 ALPHA, POWER = 0.05, 0.8
 MOST_CASES = 1_000_000
@@ -35,7 +30,7 @@ def cohens_d(a: Sequence[float], b: Sequence[float]) -> float | None:
 
 def cohens_g(a: Sequence[float], b: Sequence[float]) -> float | None:
     """Of the cases where one alone is right, the first's share less a half (Cohen 1988); None where there is none."""
-    _, first, second, _ = crossed(a, b)
+    first, second = crossed(a, b)
     return first / (first + second) - 0.5 if first + second else None
 
 
@@ -43,25 +38,20 @@ def cases_needed(a: Sequence[float], b: Sequence[float]) -> int | None:
     """Cases at which the permutation test would show a difference of this size with `POWER`; None where there is
     none. By statsmodels' power of the paired t test on Cohen's d, which that of the permutation test comes to; never
     fewer than can show any."""
-    from statsmodels.stats.power import TTestPower
-
     size = cohens_d(a, b)
     if not size or abs(size) < 2.8 / math.sqrt(MOST_CASES):
         return None
     if abs(size) > 2:  # the solver finds no root there
         return fewest_cases()
+    from statsmodels.stats.power import TTestPower
+
     found = TTestPower().solve_power(effect_size=abs(size), alpha=ALPHA, power=POWER, alternative="two-sided")
     return max(fewest_cases(), math.ceil(float(found)))
 
 
 def cases_needed_mcnemar(a: Sequence[float], b: Sequence[float]) -> int | None:
     """Cases at which McNemar's exact test would show this difference with `POWER`; None where there is none."""
-    _, first, second, _ = crossed(a, b)
-    return _needed(first, second, len(a))
-
-
-@lru_cache(maxsize=1_000)
-def _needed(first: int, second: int, cases: int) -> int | None:
+    (first, second), cases = crossed(a, b), len(a)
     if first == second or abs(first - second) / cases < 2.8 / math.sqrt(MOST_CASES):
         return None
     low, high, shares = 1, 8, (first / cases, second / cases)
@@ -73,7 +63,6 @@ def _needed(first: int, second: int, cases: int) -> int | None:
 def power_mcnemar(cases: int, first: float, second: float) -> float:
     """How probably McNemar's exact test shows a difference, 0 to 1: over how many cases differ, its power given that
     many do. `first`: the probability that the first arm alone has a case right; `second` likewise."""
-    import numpy as np
     from scipy.special import bdtr, bdtrik
     from scipy.stats import binom
 
@@ -87,9 +76,9 @@ def power_mcnemar(cases: int, first: float, second: float) -> float:
     return float((binom.pmf(many, cases, differing) * shown).sum())
 
 
-def fewest_cases(alpha: float = ALPHA, pairs: int = 1) -> int:
+def fewest_cases(pairs: int = 1) -> int:
     """The fewest cases with which a test of pairs can show anything at all, corrected for so many pairs."""
-    return math.floor(math.log2(2 * pairs / alpha)) + 1
+    return math.floor(math.log2(2 * pairs / ALPHA)) + 1
 
 
 @dataclass(frozen=True)
@@ -111,7 +100,7 @@ def mcnemar(a: Sequence[float], b: Sequence[float]) -> Tested:
     is right. The statistic is the smaller of the two counts of such cases."""
     from scipy.special import bdtr
 
-    _, first, second, _ = crossed(a, b)
+    first, second = crossed(a, b)
     fewer = min(first, second)
     return Tested("McNemar", float(fewer), min(1.0, 2 * float(bdtr(fewer, first + second, 0.5))), len(a))
 
@@ -123,7 +112,7 @@ DRAWS, FOR_EACH, ENOUGH, FIRST = 5_000, 100, 100, 500
 MAX_NUMBERS_AT_ONCE = 2_000_000
 
 
-def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0) -> Tested:
+def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1) -> Tested:
     """Whether two arms differ in a measure, by swapping their answers case by case (Good 2005, section 3.2; Edgington
     and Onghena 2007).
 
@@ -135,8 +124,6 @@ def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0)
     same cases in the same order. `pairs`: how many pairs the p-value will be corrected for. Enough swaps are drawn that
     it can then still be below 0.05.
     """
-    import numpy as np
-
     total, other = a.sum(axis=0), b.sum(axis=0)
     differ = (a != b).any(axis=1)
     moved = (b - a)[differ]
@@ -158,7 +145,7 @@ def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0)
     if cases <= ENUMERATED:  # the first case stays: to swap all changes the sign alone
         ways = np.arange(2 ** (cases - 1))[:, None] >> np.arange(cases) & 1
         return Tested("permutation", statistic, float(as_far(ways.astype(float)).mean()), len(a))
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     most, done, far = max(DRAWS, FOR_EACH * pairs), 0, 0
     step = max(1, MAX_NUMBERS_AT_ONCE // max(cases, len(total)))
     while done < most:
@@ -180,7 +167,6 @@ def cochran(arms: Sequence[Sequence[float]]) -> Tested:
     test. The p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases.
     Where every case has the same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a
     sequence of right and wrong for each."""
-    import numpy as np
     from scipy.stats import permutation_test
     from statsmodels.stats.contingency_tables import cochrans_q
 
@@ -239,10 +225,10 @@ def holm(ps: Sequence[float]) -> list[float]:
     return found
 
 
-def crossed(a: Sequence[float], b: Sequence[float]) -> tuple[int, int, int, int]:
-    """Cases that both, the first alone, the second alone and neither has right."""
+def crossed(a: Sequence[float], b: Sequence[float]) -> tuple[int, int]:
+    """Cases that the first alone and the second alone has right."""
     found = Counter(zip(map(bool, a), map(bool, b), strict=True))
-    return found[True, True], found[True, False], found[False, True], found[False, False]
+    return found[True, False], found[False, True]
 
 
 LEAST = 0.95
@@ -335,7 +321,6 @@ def krippendorffs_alpha(
     `krippendorff`. 1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same.
     `units`: for each case what each member chose; None is no choice. Members need not be the same in each."""
     import krippendorff
-    import numpy as np
 
     names: list[Any] = sorted({choice for unit in units for choice in unit if choice is not None})
     counts = [[Counter(unit)[name] for name in names] for unit in units]

@@ -8,9 +8,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
-from courtroom.strict import Strict
 from courtroom.text.languages import is_unspaced
 from courtroom.text.words import sentences, words
 
@@ -74,34 +73,18 @@ _PIECE = re.compile(r"[\u3400-\u9fff]|[a-z0-9]+", re.IGNORECASE)
 """English words and single Chinese characters."""
 
 
-class Overlap(Strict):
-    """F1 of ROUGE-1, ROUGE-2 and ROUGE-L, and BLEU; all from 0 to 1."""
-
-    rouge_1: float
-    rouge_2: float
-    rouge_l: float
-    bleu: float
+QUALITY = ("faithfulness", "completeness", "conciseness")
+"""A judge model's scores, 0 to 100 each. Their sum is the paper's combined quality score (JURIS, section 4.3)."""
 
 
-class Quality(Strict):
-    """A judge model's scores, 0 to 100 each."""
-
-    faithfulness: float
-    completeness: float
-    conciseness: float
-
-    @property
-    def combined(self) -> float:
-        """Their sum, the paper's combined quality score (JURIS, section 4.3)."""
-        return self.faithfulness + self.completeness + self.conciseness
-
-    def by_time(self, seconds: float) -> float | None:
-        """Divide it by the inference time (JURIS, section 4.3); None where no time was taken."""
-        return self.combined / seconds if seconds > 0 else None
+def by_time(quality: float, seconds: float) -> float | None:
+    """Divide a quality by the inference time (JURIS, section 4.3); None where no time was taken."""
+    return quality / seconds if seconds > 0 else None
 
 
-def overlap(summary: str, reference: str) -> Overlap:
-    """ROUGE by `rouge_score` (English stemmed, Chinese by character) and sentence BLEU by `sacrebleu`."""
+def overlap(summary: str, reference: str) -> dict[str, float]:
+    """F1 of `rouge1`, `rouge2` and `rougeL` by `rouge_score` (English stemmed, Chinese by character), and sentence `bleu`
+    by `sacrebleu`; all from 0 to 1."""
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import sentence_bleu
 
@@ -111,8 +94,7 @@ def overlap(summary: str, reference: str) -> Overlap:
     scorer = RougeScorer(kinds, tokenizer=pieces) if chinese else RougeScorer(kinds, use_stemmer=True)
     rouge = scorer.score(reference, summary)
     bleu = sentence_bleu(summary, [reference], tokenize="zh" if chinese else "13a").score / 100
-    one, two, longest = (float(rouge[kind].fmeasure) for kind in kinds)
-    return Overlap(rouge_1=one, rouge_2=two, rouge_l=longest, bleu=bleu)
+    return {**{kind: float(rouge[kind].fmeasure) for kind in kinds}, "bleu": bleu}
 
 
 def lead(text: str, count: int) -> str:
@@ -120,12 +102,9 @@ def lead(text: str, count: int) -> str:
     return " ".join(sentences(text)[:count])
 
 
-NO_ERROR = "no error"
-
-
 def faithfulness(categories: Sequence[str]) -> float | None:
     """Return the share of sentences without an error, by the category of error of each, or `no error`."""
-    return _percent(sum(category == NO_ERROR for category in categories), len(categories))
+    return _percent(sum(category == "no error" for category in categories), len(categories))
 
 
 def completeness(lines: Sequence[Sequence[int]]) -> float | None:
@@ -144,31 +123,17 @@ def _percent(some: int, of: int) -> float | None:
     return round(100 * some / of, 2) if of else None
 
 
-Language = Literal["en", "zh"]
-ENCODERS: dict[Language, tuple[str, int]] = {"en": ("roberta-large", 17), "zh": ("bert-base-chinese", 8)}
-"""The encoder and its layer by language, as the library chooses them (Zhang et al. 2020, appendix B)."""
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")
-
-
-class Semantic(Strict):
-    """Precision, recall and F1 of a summary's tokens against the reference's, by cosines that are not rescaled."""
-
-    precision: float
-    recall: float
-    f1: float
-
-
-def language_of(reference: str) -> Language:
-    """By which encoder a reference is read."""
-    return "zh" if is_unspaced(reference) else "en"
+ENCODERS = {False: ("roberta-large", 17), True: ("bert-base-chinese", 8)}
+"""The encoder and its layer by whether a reference is written without spaces, as the library chooses them by language
+(Zhang et al. 2020, appendix B)."""
 
 
 def why_not(references: Sequence[str]) -> str:
     """Why BERTScore can't be had for these references, in a sentence that says what to do; empty where it can."""
     if find_spec("bert_score") is None:
         return "BERTScore is left out: install its library with pip install 'courtroom[metrics]'."
-    for language in sorted({language_of(reference) for reference in references}):
-        encoder, _ = ENCODERS[language]
+    for unspaced in sorted(set(map(is_unspaced, references))):
+        encoder, _ = ENCODERS[unspaced]
         if folder_of(encoder) is None:
             return (
                 f"BERTScore is left out: its model {encoder} is not on this machine. "
@@ -177,15 +142,16 @@ def why_not(references: Sequence[str]) -> str:
     return ""
 
 
-def bert_score(summary: str, reference: str) -> Semantic:
-    """Return BERTScore (Zhang et al. 2020, Eq. 1 to 3), not weighted by rarity. Raises `LookupError`: see `why_not`."""
+def bert_score(summary: str, reference: str) -> dict[str, float]:
+    """Return `precision`, `recall` and `f1` of a summary's tokens against the reference's (BERTScore, Zhang et al. 2020,
+    Eq. 1 to 3), by cosines that are not rescaled, not weighted by rarity. Raises `LookupError`: see `why_not`."""
     if reason := why_not([reference]):
         raise LookupError(reason)
+    names = ("precision", "recall", "f1")
     if not summary.strip() or not reference.strip():
-        return Semantic(precision=0.0, recall=0.0, f1=0.0)
-    found = _scorer(language_of(reference)).score([summary], [reference])
-    precision, recall, f1 = (float(one[0]) for one in found)
-    return Semantic(precision=precision, recall=recall, f1=f1)
+        return dict.fromkeys(names, 0.0)
+    found = _scorer(is_unspaced(reference)).score([summary], [reference])
+    return {name: float(one[0]) for name, one in zip(names, found, strict=True)}
 
 
 def folder_of(encoder: str) -> Path | None:
@@ -193,14 +159,14 @@ def folder_of(encoder: str) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
 
     config = try_to_load_from_cache(encoder, "config.json")
-    weights = [try_to_load_from_cache(encoder, name) for name in WEIGHTS]
+    weights = [try_to_load_from_cache(encoder, name) for name in ("model.safetensors", "pytorch_model.bin")]
     return Path(config).parent if isinstance(config, str) and any(isinstance(one, str) for one in weights) else None
 
 
 @lru_cache(maxsize=2)
-def _scorer(language: Language) -> Any:
+def _scorer(unspaced: bool) -> Any:
     """Loaded once, from its folder, so that nothing is asked of a server."""
     from bert_score import BERTScorer
 
-    encoder, layer = ENCODERS[language]
+    encoder, layer = ENCODERS[unspaced]
     return BERTScorer(model_type=str(folder_of(encoder)), num_layers=layer)

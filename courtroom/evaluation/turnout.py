@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from courtroom.engine.events import Called, Voted
@@ -54,31 +54,30 @@ def given_by(record: Record, vote: Voted) -> Literal["", "set", "script"]:
     return "set" if call is not None and call.task == BestReasons.name else ""
 
 
-def _votes_missing(record: Record, votes: Sequence[Voted], *, ballots: int) -> list[str]:
+def _votes_missing(record: Record, votes: Sequence[Voted], *, ballots: int) -> Iterator[str]:
     without = [vote for vote in votes if vote.choice is None]
     if not without:
-        return []
+        return
     failed = [call for vote in without if (call := failure_of(record, vote)) is not None]
     given, of = len(votes) - len(without), len(votes)
-    told = [f"{given} of {of} voted." if ballots == 1 else f"{given} of {of} votes were given."]
+    yield f"{given} of {of} voted." if ballots == 1 else f"{given} of {of} votes were given."
     for model, why, number in _by_reason(failed):
         if number < len(without):
-            told.append(f"{number} of {model} gave no answer.")
+            yield f"{number} of {model} gave no answer."
         elif number > 1:
-            told.append(f"The other {number}, all of {model}, gave no answer.")
+            yield f"The other {number}, all of {model}, gave no answer."
         else:
-            told.append(f"The other one, of {model}, gave no answer.")
-        told.append(why)
+            yield f"The other one, of {model}, gave no answer."
+        yield why
     if chose := len(without) - len(failed):
-        told.append(f"{chose} abstained.")
-    return told
+        yield f"{chose} abstained."
 
 
-def _answers_missing(record: Record) -> list[str]:
-    calls, told = len(record.calls), list[str]()
+def _answers_missing(record: Record) -> Iterator[str]:
+    calls = len(record.calls)
     for model, why, number in _by_reason([call for call in record.calls if call.value is None]):
-        told += [f"{number} of {calls} questions have no answer of {model}.", why]
-    return told
+        yield f"{number} of {calls} questions have no answer of {model}."
+        yield why
 
 
 def _by_reason(failed: Sequence[Called]) -> list[tuple[str, str, int]]:

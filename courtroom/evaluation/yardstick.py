@@ -5,8 +5,7 @@ cases are left out (`data/juries/first_ballots.csv`, from the R package `sate`, 
 the same first ballots.
 """
 
-import csv
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, lru_cache
 from statistics import fmean
@@ -40,8 +39,6 @@ EVEN = {
 }
 """By the standard of proof."""
 DRAWS, ALPHA = 4_000, 0.05
-STANDARD = "standard of proof"
-"""Among the details of a verdict."""
 PLACE = ["size", "votes"]
 """Names of what is in a place; see `Deliberation`."""
 
@@ -87,13 +84,9 @@ class Deliberation:
 @lru_cache(maxsize=1)
 def people() -> tuple[Deliberation, ...]:
     """Read the juries of people, without death-penalty cases and those without a first ballot or a verdict."""
-    with FILE.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["death_penalty"] == "0"]
-    return tuple(
-        Deliberation(SIZES[row["six_person_jury"] == "0"], float(row["prop_jurors_g"]), row["guilty_verdict"] == "1")
-        for row in rows
-        if row["prop_jurors_g"] and row["guilty_verdict"]
-    )
+    known = ["six_person_jury", "prop_jurors_g", "guilty_verdict"]
+    rows = pd.read_csv(FILE, float_precision="round_trip").query("death_penalty == 0")[known].dropna()
+    return tuple(Deliberation(SIZES[six == 0], share, won == 1) for six, share, won in rows.itertuples(index=False))
 
 
 def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
@@ -122,7 +115,7 @@ def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
         size=len(ballots[0]),
         share=share,
         verdict=outcome == names[0] if outcome in names else None,
-        standard=str(record.run.verdict.details.get(STANDARD, "")),
+        standard=str(record.run.verdict.details.get("standard of proof", "")),
         last=last,
         unanimous=last in (0, 1),
         rounds=len(ballots) - 1,
@@ -227,9 +220,8 @@ class Yardstick:
         return tuple(line for line in found if line)
 
     @property
-    def sentences(self) -> tuple[str, ...]:
+    def sentences(self) -> Iterator[str]:
         """What it comes to, to be quoted."""
-        said = []
         if line := next((one for one in self.lines if one.name == "majority"), None):
             p, (mine, theirs) = line.p or 0.0, (f"{100 * share:.0f} %" for share in (line.value, line.people or 0.0))
             told = N_("Follows the first majority less than people do")
@@ -237,20 +229,17 @@ class Yardstick:
                 told = N_("No difference from people is shown in how often the first majority prevails")
             elif line.value > (line.people or 0.0):
                 told = N_("Follows the first majority more than people do")
-            said.append(f"{told}: {mine} against {theirs} at the same first ballots, p {_p(p)}.")
+            yield f"{told}: {mine} against {theirs} at the same first ballots, p {_p(p)}."
         if self.distance:
             one, p = self.distance
             points, low, high = (f"{100 * value:.0f}" for value in (one.value, one.low, one.high))
-            said += [
+            yield (
                 f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of "
-                f"people (95 % interval {low} to {high}, p {_p(p)}).",
-                "By this curve they are told apart from people."
-                if p < ALPHA
-                else "By this curve they are not told apart from people.",
-            ]
+                f"people (95 % interval {low} to {high}, p {_p(p)})."
+            )
+            yield f"By this curve they are {'' if p < ALPHA else 'not '}told apart from people."
         if voices := worth(self.panels, "votes"):
-            said.append(voices)
-        return tuple(said)
+            yield voices
 
     def as_data(self) -> dict[str, Any]:
         """As plain data, for `--json` and the page's download."""

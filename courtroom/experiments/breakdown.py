@@ -9,7 +9,7 @@ from courtroom.evaluation.calibration import BINS, bin_of
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.votes import of_votes
-from courtroom.experiments.table import ArmGroup, CellRow, case_sums, interval_of
+from courtroom.experiments.table import ArmGroup, case_sums, interval_of
 
 MARGINS = ("near tie", "clear margin", "large margin")
 TEXTS = {False: "clear text", True: "ambiguous text"}
@@ -62,6 +62,7 @@ class Breakdown:
     ordered: bool
     """Whether the order of the classes means something."""
     points: tuple[Point, ...]
+    """Arm by arm, each in this order."""
 
     def rows(self) -> list[dict[str, str | float]]:
         """The same as a table: a line for each class and arm."""
@@ -73,12 +74,12 @@ class Breakdown:
 
 
 def breakdown(
-    rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, feature: Feature, curves: Mapping[str, str] = {}
+    rows: Sequence[CaseResult], arms: Sequence[str], measure: Measure, feature: Feature, curves: Mapping[str, str] = {}
 ) -> Breakdown:
     """A measure by a feature, with intervals over the cases of each class. `curves`: by arm, what the curve is called
     that arms are joined in where the feature joins them."""
-    found: dict[tuple[str, str], list[CellRow]] = {}
-    own = [(row, feature.of(scored)) for row in rows if (scored := row.scored)]
+    found: dict[tuple[str, str], list[CaseResult]] = {}
+    own = [(row, feature.of(row)) for row in rows if row.state == "done"]
     of_cases = {row.row: label for row, label in reversed(own) if label is not None} if feature.of_case else {}
     for row, label in own:
         if (label := of_cases.get(row.row) if label is None else label) is not None:
@@ -91,33 +92,31 @@ def breakdown(
     return Breakdown(feature.title, measure, tuple(labels), feature.order is not None, points)
 
 
-def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Measure) -> Breakdown:
+def learning_curve(trained: Sequence[CaseResult], arms: Sequence[str], measure: Measure) -> Breakdown:
     """A measure of the cases that an arm learned from, by how many it had learned from before (VERDICT, section 3.4).
     Each such case is judged before it is learned from, so its judgment rests on what came before it alone. Cases are
     taken together in blocks of equal size, in the order in which they came."""
-    found: dict[tuple[str, str], list[CellRow]] = {}
+    found: dict[tuple[str, str], list[CaseResult]] = {}
     labels: dict[str, int] = {}
     for arm in arms:
-        mine = sorted((row for row in trained if row.arm == arm and row.outcome), key=lambda row: row.number)
+        mine = sorted((row for row in trained if row.arm == arm and row.state == "done"), key=lambda row: row.number)
         size = max(-(-len(mine) // BLOCKS), TOGETHER if len(mine) >= 3 * TOGETHER else 1)
-        for place, row in enumerate(mine):
-            first = place // size * size
-            last = min(first + size, len(mine)) - 1
-            label = f"{first}" if first == last else f"{first} to {last}"
-            labels[label] = first
-            found.setdefault((arm, label), []).append(row)
+        for first in range(0, len(mine), size):
+            block = mine[first : first + size]
+            label = f"{first}" if len(block) == 1 else f"{first} to {first + len(block) - 1}"
+            labels[label], found[arm, label] = first, block
     order = sorted(labels, key=labels.__getitem__)
     return Breakdown("Cases learned from before", measure, tuple(order), True, _points(found, arms, order, measure))
 
 
-def differing(rows: Sequence[CellRow]) -> list[Feature]:
+def differing(rows: Sequence[CaseResult]) -> list[Feature]:
     """The features by which these cells fall into two classes or more."""
-    scored = [one for row in rows if (one := row.scored)]
-    return [one for one in FEATURES.values() if len({one.of(cell) for cell in scored} - {None}) > 1]
+    done = [row for row in rows if row.state == "done"]
+    return [one for one in FEATURES.values() if len({one.of(row) for row in done} - {None}) > 1]
 
 
 def _points(
-    found: Mapping[tuple[str, str], Sequence[CellRow]], arms: Sequence[str], labels: Sequence[str], measure: Measure
+    found: Mapping[tuple[str, str], Sequence[CaseResult]], arms: Sequence[str], labels: Sequence[str], measure: Measure
 ) -> tuple[Point, ...]:
     points = []
     for arm in arms:
@@ -135,11 +134,10 @@ def _difficulty(row: CaseResult) -> str | None:
     margin = margin_of(row.case)
     if margin is not None:
         return MARGINS[sum(margin > band for band in BANDS)]
-    results = row.outcome.details.get("results")
-    if not isinstance(results, list) or len(results) != 1 or not isinstance(results[0], dict):
-        return None
-    ambiguous = results[0].get("ambiguous")
-    return TEXTS[ambiguous] if isinstance(ambiguous, bool) else None
+    match row.outcome.details.get("results"):
+        case [{"ambiguous": bool(ambiguous)}]:
+            return TEXTS[ambiguous]
+    return None
 
 
 def _real_votes(row: CaseResult) -> str | None:

@@ -8,7 +8,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -26,7 +26,7 @@ from courtroom.experiments.hypotheses import prompts_hash
 from courtroom.experiments.printed_figures import drawn, figures_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import as_toml
-from courtroom.experiments.table import sentence, summary
+from courtroom.experiments.table import sentence, spent, summary
 from courtroom.experiments.written import csv_of, latex, markdown, rendered, tests_of
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
@@ -166,17 +166,15 @@ def _prompts(found: ExperimentResults, house: Courthouse) -> dict[str, str]:
     }
 
 
-def _versions() -> list[str]:
+def _versions() -> Iterator[str]:
     """The packages that Courtroom asks for, at the versions that are installed."""
     try:
         asked = [Requirement(line) for line in requires("courtroom") or ()]
     except PackageNotFoundError:  # run from its folder, without an install
         asked = []
-    found = []
     for name in sorted({one.name for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})}):
         with suppress(PackageNotFoundError):
-            found.append(f"{name}=={version(name)}")
-    return found
+            yield f"{name}=={version(name)}"
 
 
 def _json(value: Any) -> str:
@@ -207,8 +205,7 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
         repeats = 1 + max((row.repeat for row in found.rows if row.arm == arm.name), default=0)
         seeds = () if arm.predictions else tuple(experiment.seed(place, repeat) for repeat in range(repeats))
         plan.setdefault((repeats, seeds), []).append(arm.name)
-    spent = [*found.table.spent.values()]
-    dollars = [one.cost for one in spent]
+    all_ = spent(found.rows)
     states = Counter(row.state for row in found.rows)
     named = {"id": kept.id, **experiment.model_dump(include={"name", "title", "source"}), "digest": experiment.digest}
     dataset = {**experiment.dataset.model_dump(include={"name", "version", "split"}), "kind": kept.kind}
@@ -231,11 +228,8 @@ def facts_of(found: ExperimentResults, house: Courthouse) -> dict[str, Any]:
         "plan": [{"repeats": repeats, "seeds": seeds, "arms": arms} for (repeats, seeds), arms in plan.items()],
         "cells": {"all": len(found.rows), **{state: states[state] for state in ("done", "failed", "waiting")}},
         "took": {
-            "calls": sum(one.calls for one in spent),
-            "tokens": sum(one.tokens for one in spent),
-            "seconds": round(sum(one.seconds for one in spent), 1),
-            "dollars": None if None in dollars else sum(one for one in dollars if one is not None),
-            **({"estimated": True} if any(one.estimated for one in spent) else {}),
+            **{"calls": all_.calls, "tokens": all_.tokens, "seconds": round(all_.seconds, 1), "dollars": all_.cost},
+            **({"estimated": True} if all_.estimated else {}),
         },
         "statistics": {**tested, "corrected": sorted({pair.pairs for pair in found.pairs} - {1})},
         "hypotheses": hypotheses,

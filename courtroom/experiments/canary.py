@@ -7,6 +7,7 @@ too. Only where the record is further off than that has something changed.
 from __future__ import annotations
 
 import json
+import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -130,15 +131,11 @@ def ask_again(
     store, experiment, at = house.experiments.store, kept.experiment, datetime.now(UTC)
     done = store.cells(kept.id, "done", phase="test")
     cells = [(cell.arm, cell.row, run) for cell in done if (run := cell.run or experiment.dataset.run)]
-    took = [*store.took(kept.id).values(), *(one.cost for one in experiment.canaries)]
-    money_spent = sum(one.money or 0.0 for one in took)
-    spent, budget = (
-        Spent(sum(one.calls for one in took), sum(one.tokens for one in took), money_spent),
-        experiment.budget,
-    )
+    took, budget = [*store.took(kept.id).values(), *(one.cost for one in experiment.canaries)], experiment.budget
+    all_ = Cost.sum_of(took)
+    spent = Spent(all_.calls, all_.tokens, sum(one.money or 0.0 for one in took))
     if money is not None:
-        limits = [spent.money + money, *([budget.money] if budget.money else [])]
-        budget = budget.model_copy(update={"money": min(limits)})
+        budget = budget.model_copy(update={"money": min(spent.money + money, budget.money or math.inf)})
     # The day and how many there were name the samples: after an interruption only what has no answer yet is asked.
     first = 1_000 * at.date().toordinal() + 2 * len(experiment.canaries)
     drawn = list(islice(_drawn(house, cells, calls, random.Random(first)), calls))

@@ -139,7 +139,6 @@ Opens = Callable[..., "Courthouse"]
 
 PACKAGE = "courtroom"
 ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
-
 OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. Install the same one there."
 
 
@@ -305,7 +304,7 @@ async def _finish(client: Client, address: str, experiment: str, cell: Cell, key
         CellPostponed: no cell can be driven now.
         CourtroomError: this one can't.
     """
-    plain = cell.model_dump_json(include=set(Cell.model_fields))
+    plain = cell.model_dump_json(exclude={"state", "reason", "outcome"})
     key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
     future = client.submit(drive, experiment, __version__, plain, key=key, pure=False)
     try:

@@ -17,8 +17,8 @@ from courtroom.engine.record import Record
 from courtroom.engine.runner import BEAT_S
 from courtroom.errors import CourtroomError, log_file
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import CellPostponed, Finish, Plan
-from courtroom.experiments.store import Status, StoredCell, StoredExperiment
+from courtroom.experiments.plan import Cell, CellPostponed, Finish, Plan
+from courtroom.experiments.store import Status, StoredExperiment
 from courtroom.questions.asides import Cost
 from courtroom.store.connection import StoreLock
 
@@ -39,13 +39,6 @@ Took = Mapping[str, float]
 NOTHING: Took = dict.fromkeys(Budget.model_fields, 0.0)
 
 
-NO_DASK = "A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'."
-NOT_SHARED = (
-    "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
-    "and for the workers."
-)
-
-
 def why_not_done(record: Record) -> str:
     """Why a run has no verdict, with what its last call that failed says: a missing key, a model that is not there."""
     reason = record.run.reason
@@ -61,11 +54,14 @@ async def cluster_of(house: Courthouse, kept: StoredExperiment) -> AsyncIterator
         yield None
         return
     if not house.database.is_shared:
-        raise CourtroomError(NOT_SHARED)
+        raise CourtroomError(
+            "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here "
+            "and for the workers."
+        )
     try:
         await asyncio.to_thread(import_module, "distributed")  # it takes a second or two
     except ImportError as error:
-        raise CourtroomError(NO_DASK) from error
+        raise CourtroomError("A Dask cluster needs the extra `dask`: pip install 'courtroom[dask]'.") from error
     from courtroom.experiments.cluster import connected
 
     async with connected(address, kept, type(house)) as finish:
@@ -75,7 +71,7 @@ async def cluster_of(house: Courthouse, kept: StoredExperiment) -> AsyncIterator
 class ArmTraining:
     """How far one arm's training has come. `cells`: all of it, in their order."""
 
-    def __init__(self, cells: Iterable[StoredCell]) -> None:
+    def __init__(self, cells: Iterable[Cell]) -> None:
         every = list(cells)
         self.cases = len(every)
         self.waiting = deque(cell for cell in every if cell.state == "waiting")
@@ -131,7 +127,7 @@ class DrivenExperiment:
         Returns:
             Where it stands then, and why; None where somebody else has said so.
         """
-        under_way: dict[asyncio.Task[None], StoredCell] = {}
+        under_way: dict[asyncio.Task[None], Cell] = {}
         async with asyncio.TaskGroup() as group:
             while self._goes_on(lock):
                 while len(under_way) < self._experiment.at_once and (cell := self._next()):
@@ -150,7 +146,7 @@ class DrivenExperiment:
     def _goes_on(self, lock: StoreLock) -> bool:
         return lock.held and self._store.status(self._id) == "running"
 
-    async def _drive_cell(self, cell: StoredCell) -> None:
+    async def _drive_cell(self, cell: Cell) -> None:
         """Bring a cell to its end; what goes wrong is written on the cell."""
         try:
             if self._store.status(self._id) == "running":
@@ -165,7 +161,7 @@ class DrivenExperiment:
         finally:
             self._open[cell.arm] -= 1
 
-    async def _bring(self, cell: StoredCell) -> None:
+    async def _bring(self, cell: Cell) -> None:
         if cell.arm not in self._done and self._failed[cell.arm] >= GIVEN_UP:
             raise CourtroomError(f"Not tried: the first {GIVEN_UP} cells of this arm failed. See their reasons.")
         if cell.phase == "train":
@@ -183,7 +179,7 @@ class DrivenExperiment:
         elif failed or self._store.status(self._id) == "running":  # not halted: it failed, or its budget is used up
             raise CourtroomError((record and why_not_done(record)) or NOT_ENDED)
 
-    def _teach(self, cell: StoredCell) -> None:
+    def _teach(self, cell: Cell) -> None:
         """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it."""
         there = self._house.store.status(cell.run) != "deleted"
         plan, lessons = self._plan, self._lessons[cell.arm]
@@ -197,7 +193,7 @@ class DrivenExperiment:
                     plan.begin_training(cell.arm)
                 self._house.new_run(procedure, case, plan.trains(cell.arm), cell.seed, cell.run)
 
-    async def _fail(self, cell: StoredCell, reason: str) -> None:
+    async def _fail(self, cell: Cell, reason: str) -> None:
         if cell.phase == "train":
             lessons, share = self._lessons[cell.arm], self._experiment.knowledge.leave_out
             lessons.left_out, lessons.in_a_row = lessons.left_out + 1, lessons.in_a_row + 1
@@ -212,7 +208,7 @@ class DrivenExperiment:
         except CourtroomError as error:
             self._trouble = self._trouble or str(error)
 
-    async def _conclude(self, cell: StoredCell, outcome: Outcome | None, reason: str = "") -> None:
+    async def _conclude(self, cell: Cell, outcome: Outcome | None, reason: str = "") -> None:
         """Write what a cell came to; after the last case of an arm's training its memory gets its name."""
         await self._house.writer.do(partial(self._store.conclude, self._id, cell.number, outcome, reason))
         if cell.phase == "train":
@@ -239,7 +235,7 @@ class DrivenExperiment:
         self._dearest[arm] = {name: max(before[name], new[name] / cells) for name in NOTHING}
         self._spent = {name: self._spent[name] + new[name] for name in NOTHING}
 
-    def _next(self) -> StoredCell | None:
+    def _next(self) -> Cell | None:
         """Return the cell that begins now: the next case of an arm that learns, else, when all arms have learned, of
         the tests. None where each has to wait, or what is spent and what those under way will probably take leaves no
         room in the budget."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -73,7 +73,7 @@ def prompts_hash(procedures: Mapping[str, Procedure], names: Iterable[str]) -> s
 
 def findings(
     lock: Preregistration, hypotheses: Sequence[Hypothesis], pairs: Sequence[Pair], specification: str, prompts: str
-) -> list[Finding]:
+) -> Iterator[Finding]:
     """What the results say of each hypothesis that was locked, and of those that came later.
 
     A hypothesis is held where the difference has its direction, p is below 0.05 by the table's own test after Holm's
@@ -85,19 +85,19 @@ def findings(
     found = [(one, by_arms.get((one.measure, frozenset((one.arm, one.than))))) for one in lock.hypotheses]
     tested = [(one, pair) for one, pair in found if pair and pair.cases >= one.cases]
     corrected = dict(zip([one for one, _ in tested], holm([pair.tested.p for _, pair in tested]), strict=True))
-    told = []
     for one, pair in found:
         if lock.prompts != prompts or lock.specification != specification:
             what = "The prompts" if lock.prompts != prompts else "The specification"
-            told.append(Finding(hypothesis=one, state="changed after the lock", reason=f"{what} changed after it."))
+            yield Finding(hypothesis=one, state="changed after the lock", reason=f"{what} changed after it.")
         elif pair is None or pair.cases < one.cases:
             done = pair.cases if pair else 0
-            told.append(Finding(hypothesis=one, state="not shown", reason=f"{done:,} of {one.cases:,} cases are done."))
+            yield Finding(hypothesis=one, state="not shown", reason=f"{done:,} of {one.cases:,} cases are done.")
         else:
-            told.append(_judged(one, pair, corrected[one]))
-    later = [one for one in hypotheses if one not in lock.hypotheses]
+            yield _judged(one, pair, corrected[one])
     reason = "It was not among the hypotheses of the lock."
-    return told + [Finding(hypothesis=one, state="changed after the lock", reason=reason) for one in later]
+    for one in hypotheses:
+        if one not in lock.hypotheses:
+            yield Finding(hypothesis=one, state="changed after the lock", reason=reason)
 
 
 def _judged(one: Hypothesis, pair: Pair, p: float) -> Finding:

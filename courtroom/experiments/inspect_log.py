@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,9 +28,9 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.measures import Measure
+from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.results import ExperimentResults
-from courtroom.experiments.table import ALL, CellRow
+from courtroom.experiments.table import ALL
 from courtroom.models.request import Message
 from courtroom.version import __version__
 
@@ -98,7 +98,7 @@ def log_of(found: ExperimentResults, arm: str, house: Courthouse) -> EvalLog | N
             packages={"courtroom": __version__},
             metadata={"experiment": kept.id, "arm": arm},
         ),
-        results=EvalResults(total_samples=len(rows), completed_samples=completed, scores=_totals(found, arm)),
+        results=EvalResults(total_samples=len(rows), completed_samples=completed, scores=[*_totals(found, arm)]),
         stats=EvalStats(
             started_at=min((one.started_at for one in samples if one.started_at), default=""),
             completed_at=max((one.completed_at for one in samples if one.completed_at), default=""),
@@ -108,23 +108,23 @@ def log_of(found: ExperimentResults, arm: str, house: Courthouse) -> EvalLog | N
     )
 
 
-def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, answers: AnswerStore) -> EvalSample:
+def _sample(row: CaseResult, measures: Sequence[Measure], record: Record | None, answers: AnswerStore) -> EvalSample:
     from inspect_ai.log import EvalError, EvalSample
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput
     from inspect_ai.scorer import Score
 
     calls = [_model_event(record, call, answers) for call in record.calls] if record else []
-    text, outcome, place = words_of(row.case.blind()), row.outcome, (row.arm, row.row, str(row.repeat))
+    text, place = words_of(row.case.blind()), (row.arm, row.row, str(row.repeat))
+    outcome = row.outcome if row.state == "done" else None
     messages: list[Any] = [ChatMessageUser(content=text, id=_digest(*place, "case"))]
     for one in calls:
         told = {"member": one.role, **(one.metadata or {})}
-        own = _digest(row.run, told["path"])
-        said, answer = one.output.completion, {"id": own, "model": one.model, "metadata": told}
-        messages.append(ChatMessageAssistant(content=said, source="generate", **answer))
+        answer = {"id": _digest(row.run, told["path"]), "model": one.model, "metadata": told}
+        messages.append(ChatMessageAssistant(content=one.output.completion, source="generate", **answer))
     if record is None and outcome is not None:
-        made = _digest(*place, "answer")
-        messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=made))
-    values = {one.name: one.each(scored) for one in measures if one.each is not None} if (scored := row.scored) else {}
+        messages.append(ChatMessageAssistant(content=outcome.raw or outcome.outcome, id=_digest(*place, "answer")))
+    values = {one.name: one.each(row) for one in measures if one.each is not None} if outcome else {}
+    scores = {name: Score(value=one, answer=row.outcome.outcome) for name, one in values.items() if one is not None}
     times = [_iso(at) for at, _ in record.events] if record else []
     return EvalSample(
         id=row.row,
@@ -132,12 +132,10 @@ def _sample(row: CellRow, measures: Sequence[Measure], record: Record | None, an
         input=text,
         target=outcome_of(row.case),
         messages=messages,
-        output=ModelOutput.from_content(_models(one.model for one in calls), outcome.outcome if outcome else ""),
-        scores={name: Score(value=one, answer=outcome.outcome) for name, one in values.items() if one is not None}
-        if outcome
-        else None,
+        output=ModelOutput.from_content(_models(one.model for one in calls), row.outcome.outcome),
+        scores=scores if outcome else None,
         metadata={"category": row.category, "run": row.run, **({"votes": outcome.counts} if outcome else {})},
-        events=_events(record, calls) if record else [],
+        events=[*_events(record, calls)] if record else [],
         model_usage=_usage({one.model: one.output.usage} for one in calls),
         started_at=times[0] if times else None,
         completed_at=times[-1] if times else None,
@@ -154,14 +152,9 @@ def _model_event(record: Record, call: Called, answers: AnswerStore) -> ModelEve
     from inspect_ai import model as models
     from inspect_ai.event import ModelEvent
 
-    kinds = {
-        "system": models.ChatMessageSystem,
-        "user": models.ChatMessageUser,
-        "assistant": models.ChatMessageAssistant,
-    }
     messages, reply = (answers.request(call.keys[-1]), answers.reply(call.keys[-1])) if call.keys else ((), None)
     sent = [
-        kinds[message.role](
+        getattr(models, f"ChatMessage{message.role.capitalize()}")(
             content=[models.ContentText(text=text) for text in texts_of(message)], id=_digest(call.path, str(place))
         )
         for place, message in enumerate(messages)
@@ -201,20 +194,18 @@ def texts_of(message: Message) -> list[str]:
     return [part if isinstance(part, str) else f"[{part.kind} {part.id}: {part.description}]" for part in message.parts]
 
 
-def _events(record: Record, calls: Sequence[ModelEvent]) -> list[Any]:
+def _events(record: Record, calls: Sequence[ModelEvent]) -> Iterator[Any]:
     """Stages as spans, each with its calls."""
     from inspect_ai.event import SpanBeginEvent, SpanEndEvent
 
-    found: list[Any] = []
     for stage in record.stages:
         times = [at for at, event in record.events if event.stage == stage.path]
         span = _digest(record.run.id, stage.path)
         ends = ((times[0], "begin"), (times[-1], "end"))
         opened, closed = (_at(record, at, f"{stage.path}/{what}") for at, what in ends)
-        found.append(SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened))
-        found += [one for one in calls if one.span_id == span]
-        found.append(SpanEndEvent(id=span, span_id=span, **closed))
-    return found
+        yield SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened)
+        yield from (one for one in calls if one.span_id == span)
+        yield SpanEndEvent(id=span, span_id=span, **closed)
 
 
 def _at(record: Record, moment: float, name: str) -> dict[str, Any]:
@@ -234,11 +225,10 @@ def _usage(several: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _totals(results: ExperimentResults, arm: str) -> list[Any]:
+def _totals(results: ExperimentResults, arm: str) -> Iterator[Any]:
     """The table's values with their intervals; of an experiment by category, those of each category."""
     from inspect_ai.log import EvalMetric, EvalScore
 
-    scores = []
     for line in results.table.lines:
         for measure in results.measures if line.arm == arm else ():
             if one := line.values.get(measure.name):
@@ -248,8 +238,7 @@ def _totals(results: ExperimentResults, arm: str) -> list[Any]:
                 metrics = {name: EvalMetric(name=name, value=value, group=group) for name, value in known.items()}
                 told = {"title": measure.title, "source": measure.source}
                 name = measure.name if group is None else f"{measure.name} on {group}"
-                scores.append(EvalScore(name=name, scorer=measure.name, metrics=metrics, metadata=told))
-    return scores
+                yield EvalScore(name=name, scorer=measure.name, metrics=metrics, metadata=told)
 
 
 def _iso(moment: float) -> str:

@@ -12,12 +12,12 @@ from courtroom.access import Access, needs
 from courtroom.cases.case import Case
 from courtroom.declarations.setup import Budget
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.significance import ALPHA, fewest_cases, holm
+from courtroom.evaluation.significance import fewest_cases, holm
 from courtroom.experiments.measures import CaseResult
 from courtroom.experiments.measures.measure import mean, share
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Experiment, parsed
-from courtroom.experiments.table import CellRow, Pair, gap, grouped, number, p_value, pairs
+from courtroom.experiments.table import Pair, gap, grouped, number, p_value, pairs
 from courtroom.language import N_
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.questions.beside import ask_outside_runs
@@ -111,7 +111,7 @@ def is_unread(arm: Arm) -> bool:
     return bool(arm.rewritten or arm.other_order) and not arm.seen_by
 
 
-def mirror_pairs(experiment: Experiment, rows: Sequence[CellRow]) -> list[Pair]:
+def mirror_pairs(experiment: Experiment, rows: Sequence[CaseResult]) -> list[Pair]:
     """Compare each change with the same heard again, over the cases that it changes, or over the seeds of a single one;
     empty where no arm changes anything about the parties. Holm's correction is over all changes and measures of an arm.
     """
@@ -127,14 +127,14 @@ def mirror_pairs(experiment: Experiment, rows: Sequence[CellRow]) -> list[Pair]:
     return found
 
 
-def _against(base: Arm, family: Sequence[Arm], rows: Sequence[CellRow]) -> Iterator[CellRow]:
+def _against(base: Arm, family: Sequence[Arm], rows: Sequence[CaseResult]) -> Iterator[CaseResult]:
     """The hearings of an arm's changes, each beside the first hearing of its case; a single case stands for as many as
     it has seeds."""
-    firsts = {(row.row, row.repeat): row.outcome for row in rows if row.arm == base.name}
+    firsts = {(row.row, row.repeat): row.outcome for row in rows if row.arm == base.name and row.state == "done"}
     single, arms = len({row.row for row in rows}) == 1, {arm.name: arm for arm in family}
     for row in rows:
         arm, first = arms.get(row.arm), firsts.get((row.row, row.repeat))
-        if arm and first and row.outcome and (arm.kind == "again" or arm.heard(row.case) != row.case):
+        if arm and first and row.state == "done" and (arm.kind == "again" or arm.heard(row.case) != row.case):
             outcome = _as_asked(row.outcome, row.case) if arm.other_order else row.outcome
             case = f"{row.row}, {row.repeat}" if single else row.row
             yield replace(row, row=case, outcome=outcome, single=first)
@@ -176,7 +176,7 @@ MEASURES = (
 def sentence(pair: Pair) -> str:
     """Say what a change is shown to move against the same heard again, or that it is not shown to move it."""
     if not pair.knowable:
-        least = fewest_cases(ALPHA, pair.pairs)
+        least = fewest_cases(pair.pairs)
         return (
             f"{pair.a}: whether it moves anything can't be known from "
             f"{'one case or seed' if pair.cases == 1 else f'{pair.cases:,} cases or seeds'}; "

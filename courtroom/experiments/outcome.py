@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, JsonValue
 
@@ -28,6 +28,8 @@ from courtroom.strict import Strict
 from courtroom.text.files import cell_text
 from courtroom.text.table import TableRow
 
+State = Literal["waiting", "done", "failed"]
+"""How a cell stands; `waiting` also while its run is under way."""
 EARLIER = ("cases", "precedents")
 """Collections of the knowledge base that hold earlier cases."""
 

@@ -35,7 +35,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import CELL, Run
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import measures_of, wanted
-from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
+from courtroom.experiments.outcome import Answers, Outcome, State, answers_of, digest, of_record
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.knowledge.lessons import NOTHING
 from courtroom.models.request import Reply
@@ -59,7 +59,7 @@ class CellPostponed(CourtroomError):
 
 
 class Cell(Strict):
-    """One case under one arm, once."""
+    """One case under one arm, once, and how it stands."""
 
     number: int
     """Its place: the first case under every arm, then the next, so that arms can be compared early."""
@@ -71,6 +71,9 @@ class Cell(Strict):
     run: str
     """Empty where there is none to make: for predictions, and for the run that forks are compared with."""
     phase: Phase = "test"
+    state: State = "waiting"
+    reason: str = ""
+    outcome: Outcome | None = None
 
 
 Finish = Callable[[Cell, Mapping[str, str]], Awaitable[None]]
@@ -239,7 +242,7 @@ class Plan:
                 if unknown:
                     raise CourtroomError(" ".join(unknown.values()))
 
-    def cells(self) -> Iterator[tuple[Cell, Outcome | None]]:
+    def cells(self) -> Iterator[Cell]:
         """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
         Raises `CourtroomError`: there is no case, no arm learns, an arm's predictions are of none of the cases, or a
         case is both trained on and tested."""
@@ -247,9 +250,9 @@ class Plan:
         if self._parent:
             for cell in cells(experiment, [self._parent.case.id]):
                 if self.repeats_parent(cell.arm, cell.seed):
-                    yield cell.model_copy(update={"run": ""}), of_record(self._parent, house.answers)
-                else:
-                    yield cell, None
+                    came = {"run": "", "state": "done", "outcome": of_record(self._parent, house.answers)}
+                    cell = cell.model_copy(update=came)
+                yield cell
             return
         cases = {row.id: row.case if given else None for row in rows_of(house, experiment.dataset)}
         tested, name = [*cases], experiment.dataset.name
@@ -277,8 +280,10 @@ class Plan:
                 "Choose splits that share none, or set knowledge.test_on_trained = true."
             )
         for cell in cells(experiment, tested, trained, given, self.learning):
-            case = cases.get(cell.row)
-            yield cell, given[cell.arm][cell.row][cell.repeat].outcome(case) if case and not cell.run else None
+            if (case := cases.get(cell.row)) and not cell.run:
+                told = given[cell.arm][cell.row][cell.repeat].outcome(case)
+                cell = cell.model_copy(update={"state": "done", "outcome": told})
+            yield cell
 
     def repeats_parent(self, arm: int, seed: int) -> bool:
         """Whether a fork would be the run over again. Nobody knows who answered in an imported one: it is heard here."""
@@ -298,25 +303,21 @@ class Plan:
 
     @cached_property
     def _tested(self) -> Mapping[int, Setup]:
-        """Setups of the runs that are tested, by the arm's place."""
-        return {arm: self._tests(arm) for arm in self.setups}
-
-    def _tests(self, arm: int) -> Setup:
-        """Return the setup of a run that is tested, with the name of the frozen memory that it sees.
+        """Setups of the runs that are tested, by the arm's place, with the name of the frozen memory that each sees.
 
         An arm that does not learn sees the memory of the arm that it names, or the snapshot that it names, else the
         memory as it was before the training.
         """
-        setup, learns, other = self.setups[arm], self._learns.get(arm), self.experiment.arms[arm].memory_of
-        if learns is None or not self.learning:
-            return setup
-        if arm in self.learning:
-            return changed(setup, {learns.on: False, learns.sees: self.memory(arm)})
-        if other:
-            names = [one.name for one in self.experiment.arms]
-            return changed(setup, {learns.sees: self.memory(names.index(other))})
-        before = _memory_name(self.experiment, BEFORE)
-        return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: before})
+        found, arms = dict(self.setups), self.experiment.arms
+        names = [one.name for one in arms]
+        for arm, learns in self._learns.items() if self.learning else ():
+            if arm in self.learning:
+                found[arm] = changed(self.setups[arm], {learns.on: False, learns.sees: self.memory(arm)})
+            elif arms[arm].memory_of:
+                found[arm] = changed(self.setups[arm], {learns.sees: self.memory(names.index(arms[arm].memory_of))})
+            elif not value_at(self.setups[arm], learns.sees):
+                found[arm] = changed(self.setups[arm], {learns.sees: _memory_name(self.experiment, BEFORE)})
+        return found
 
     def rehearses(self, arm: int, phase: Phase) -> Setup:
         """Return the setup in which a run is rehearsed: a memory is not made yet, so it sees what is there."""

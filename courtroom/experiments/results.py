@@ -4,7 +4,7 @@ answers of no case, cases without an answer, and what guessing reaches."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isnan
@@ -29,8 +29,8 @@ from courtroom.experiments.mirror import sentence as mirror_sentence
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import StoredExperiment
-from courtroom.experiments.table import ArmGroup, CellRow, Guess
-from courtroom.experiments.written import frame_of
+from courtroom.experiments.table import ArmGroup, TableRow
+from courtroom.experiments.written import line_of
 from courtroom.language import N_
 from courtroom.questions.audit import MEANINGS, Audit
 from courtroom.strict import Strict
@@ -53,14 +53,15 @@ class Account(Strict):
     """Predictions that can't be read as an answer; they count as wrong."""
 
 
-def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence[Measure]) -> tuple[Account, ...]:
+def accounts(experiment: Experiment, rows: Sequence[CaseResult], measures: Sequence[Measure]) -> tuple[Account, ...]:
     """How each arm's answers and the cases fit together, in the order of the arms; nothing while cells are waiting."""
     if any(row.state == "waiting" for row in rows):
         return ()
-    done = {arm.name: {row.row for row in rows if row.arm == arm.name and row.outcome} for arm in experiment.arms}
+    answered = [row for row in rows if row.state == "done"]
+    done = {arm.name: {row.row for row in answered if row.arm == arm.name} for arm in experiment.arms}
     every = set().union(*done.values())
     structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
-    unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
+    unreadable = Counter(row.arm for row in answered if not readable(row, structured))
     unknown = {arm.name: arm.unknown for arm in experiment.arms}
     return tuple(
         Account(arm=arm, cases=len(own), unanswered=len(every - own), unknown=unknown[arm], unreadable=unreadable[arm])
@@ -79,38 +80,25 @@ def readable(row: CaseResult, structured: bool = False) -> bool:
     return bool(row.outcome.raw.strip() if isinstance(row.case, Document) else row.outcome.outcome)
 
 
-def answered_by_stand_ins(rows: Iterable[tables.CellRow]) -> list[str]:
-    """Return in which arms stand-ins answered, and how often, a sentence each."""
-    calls, stood_in = Counter[str](), Counter[str]()
-    for row in rows:
-        if row.outcome is not None:
-            calls[row.arm] += row.outcome.calls
-            stood_in[row.arm] += row.outcome.stood_in
-    return [f"{arm}: stand-ins answered {n:,} of {calls[arm]:,} questions." for arm, n in stood_in.items() if n]
-
-
-def left_out(training: Sequence[CellRow]) -> list[str]:
-    """Say of each arm how many cases its training went on without."""
-    many = Counter(row.arm for row in training)
-    failed = Counter(row.arm for row in training if row.state == "failed")
-    return [
-        f"{arm}: {n:,} of {many[arm]:,} cases that it was to learn from could not be answered and were left out."
-        for arm, n in failed.items()
-    ]
-
-
-def sentences(found: Sequence[Account]) -> list[str]:
-    """What of it is no matter of course, a sentence each."""
-    lines = []
+def remarks(found: Sequence[Account], rows: Iterable[CaseResult], training: Sequence[CaseResult]) -> Iterator[str]:
+    """Say what of the answers is no matter of course, a sentence each, what trainings went on without, and in which arms
+    stand-ins answered."""
     for one in found:
         if one.unknown:
-            lines += [f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."]
+            yield f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."
         if one.unreadable:
-            lines += [f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong."]
+            yield f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong."
     if any(one.unanswered for one in found):
         counted = ", ".join(f"{one.arm} {one.cases:,}" for one in found)
-        lines += [f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."]
-    return lines
+        yield f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."
+    many = Counter(row.arm for row in training)
+    for arm, n in Counter(row.arm for row in training if row.state == "failed").items():
+        yield f"{arm}: {n:,} of {many[arm]:,} cases that it was to learn from could not be answered and were left out."
+    calls, stood_in = Counter[str](), Counter[str]()
+    for row in rows:
+        calls[row.arm] += row.outcome.calls
+        stood_in[row.arm] += row.outcome.stood_in
+    yield from (f"{arm}: stand-ins answered {n:,} of {calls[arm]:,} questions." for arm, n in stood_in.items() if n)
 
 
 GUESSED = (*("accuracy", "macro_f1", "weighted_f1", "macro_recall", "macro_precision", "votes_mae", "votes_rmse"),)
@@ -119,23 +107,20 @@ MOST_FREQUENT = N_("Always the most frequent answer")
 CHANCE = N_("Chance")
 
 
-def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> list[Guess]:
+def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> Iterator[TableRow]:
     """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess. The
     constant guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best
     that can be had without reading a case. Chance is the accuracy of an even draw among the answers."""
-    found = []
     for name in dict.fromkeys(group for _, group in groups):
-        cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}
-        scored = [one for row in cases.values() if (one := row.scored)]
-        if not (guessed := _constant(scored)):
+        cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}.values()
+        if not (guessed := _constant([*cases])):
             continue
         known = [(one.name, one.value(guessed)) for one in measures if one.name in GUESSED]
-        values = {name: value for name, value in known if not isnan(value)}
-        found.append(Guess(MOST_FREQUENT, name, values))
-        shares = [1 / len(options) for one in scored if (options := _options(one))]
+        values = {name: Interval(value) for name, value in known if not isnan(value)}
+        yield TableRow(MOST_FREQUENT, name, len(cases), values)
+        shares = [1 / len(options) for one in cases if (options := _options(one))]
         if shares and any(measure.name == "accuracy" for measure in measures):
-            found.append(Guess(CHANCE, name, {"accuracy": sum(shares) / len(shares)}))
-    return found
+            yield TableRow(CHANCE, name, len(cases), {"accuracy": Interval(sum(shares) / len(shares))})
 
 
 def _options(row: CaseResult) -> Sequence[str]:
@@ -162,7 +147,7 @@ def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
 
 
 def audit_table(
-    rows: Sequence[tables.CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
+    rows: Sequence[CaseResult], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
 ) -> pd.DataFrame:
     """Give for each arm with an audited vote its runs with such, its audited votes, and which share of them has which
     name. `audited`: runs in which something was audited. `audits_of`: the audits of a run."""
@@ -179,7 +164,7 @@ def audit_table(
     return pd.DataFrame(lines)
 
 
-def first_runs(rows: Sequence[tables.CellRow], each: int) -> list[str]:
+def first_runs(rows: Sequence[CaseResult], each: int) -> list[str]:
     """The first finished runs of each arm, so many each."""
     by_arm: dict[str, list[str]] = {row.arm: [] for row in rows}
     for row in rows:
@@ -212,11 +197,11 @@ class ExperimentResults:
     """One experiment as far as it is. Each part is worked out when it is first looked at."""
 
     kept: StoredExperiment
-    rows: Sequence[tables.CellRow]
+    rows: Sequence[CaseResult]
     measures: tuple[Measure, ...]
     notes: tuple[str, ...] = ()
     """Which columns are left out, and why."""
-    trained: Sequence[tables.CellRow] = ()
+    trained: Sequence[CaseResult] = ()
     """Cells that taught an arm's memory; they count in no table."""
     prompts: str = ""
     """The hash of the prompts as they are now, where hypotheses are locked."""
@@ -257,24 +242,21 @@ class ExperimentResults:
     def findings(self) -> list[Finding]:
         """What the results say of each hypothesis; none where none was locked."""
         now = self.kept.experiment
-        return findings(now.lock, now.hypotheses, self.pairs, now.digest, self.prompts) if now.lock else []
+        return [*findings(now.lock, now.hypotheses, self.pairs, now.digest, self.prompts)] if now.lock else []
 
     @cached_property
-    def overall(self) -> list[tables.Overall]:
+    def overall(self) -> tables.Overall:
         """Cochran's Q where there are three arms or more."""
         return tables.overall(self.groups, self.arms, self.measures)
 
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
         groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
-        found = {}
+        whole, found = tables.grouped(self.rows, by_category=False), {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
-            made = [(row.row, row.outcome) for row in self.rows if row.arm == arm and row.outcome]
-            by_case: dict[str, list[str]] = {}
-            for case, outcome in made:
-                by_case.setdefault(case, []).append(outcome.outcome)
-            shares = [consistency(outcomes) for outcomes in by_case.values() if len(outcomes) > 1]
-            votes = [[*outcome.votes.values()] for _, outcome in made if outcome.votes]
+            by_case = whole[arm, tables.ALL].by_case.values() if (arm, tables.ALL) in whole else ()
+            shares = [consistency([one.outcome.outcome for one in made]) for made in by_case if len(made) > 1]
+            votes = [[*one.outcome.votes.values()] for made in by_case for one in made if one.outcome.votes]
             found[arm] = Steady(
                 consistency=sum(shares) / len(shares) if shares else None,
                 agreement=krippendorffs_alpha(votes) if votes else None,
@@ -307,15 +289,18 @@ class ExperimentResults:
         """What members' confidence says of their last votes, by arm; arms in which nobody was asked are left out."""
         given: dict[str, list[Forecast]] = {}
         for row in self._of(group):
-            if row.scored and (mine := of_confidence(row.scored)):
+            if mine := of_confidence(row):
                 given.setdefault(row.arm, []).extend(mine)
         return given
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        return frame_of(self.rows, self.measures)
+        """A line for each cell."""
+        import pandas as pd  # slow to import
 
-    def _of(self, group: str) -> list[tables.CellRow]:
+        return pd.DataFrame([line_of(row, self.measures) for row in self.rows])
+
+    def _of(self, group: str) -> list[CaseResult]:
         return [row for row in self.rows if group in (tables.ALL, row.category)]
 
     def _once(self, what: object, work: Callable[[], T]) -> T:
@@ -349,7 +334,10 @@ class ExperimentResults:
                 | {"values": {name: _as_list(one) for name, one in line.values.items()}, "counts": line.counts}
                 for line in self.table.lines
             ],
-            "guesses": [_named(one, "name", "group", "values") for one in self.table.guesses],
+            "guesses": [
+                {"name": one.arm, "group": one.group, "values": {name: of.value for name, of in one.values.items()}}
+                for one in self.table.guesses
+            ],
             "spent": {arm: _named(one, "calls", "tokens", "cost", "failed") for arm, one in self.table.spent.items()},
             "steady": {
                 arm: {
@@ -366,7 +354,7 @@ class ExperimentResults:
             "canaries": [one.model_dump(mode="json") for one in experiment.canaries],
             "accounts": [one.model_dump() for one in self.accounts],
             "mirror": [{**_of_pair(pair), "sentence": mirror_sentence(pair)} for pair in self.mirror],
-            "summary": tables.summary(self.pairs, self.overall),
+            "summary": [*tables.summary(self.pairs, self.overall)],
             "pairs": [{**_of_pair(pair), "sentence": tables.sentence(pair)} for pair in self.pairs],
         }
 

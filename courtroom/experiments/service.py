@@ -18,15 +18,14 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.canary import USUAL_CALLS, Canary, ask_again
 from courtroom.experiments.driver import DrivenExperiment, cluster_of
 from courtroom.experiments.hypotheses import Preregistration, prompts_hash
-from courtroom.experiments.measures import at_hand, fitting, wanted
+from courtroom.experiments.measures import CaseResult, at_hand, fitting, wanted
 from courtroom.experiments.mirror import is_unread
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import ExperimentEstimate, Phase, Plan, Progress, estimate, memories_of, pinned, rows_of
-from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, left_out, sentences
+from courtroom.experiments.results import ExperimentResults, accounts, remarks
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
 from courtroom.experiments.store import ExperimentStore, Status
-from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
 from courtroom.store.connection import StoreLock
 
@@ -104,8 +103,7 @@ class Experiments:
         """Start the remaining cells, and return the experiment's id. `keys`: what the person typed who starts it; see
         `Runner.go`. On a cluster, workers have keys of their own. Raises `CourtroomError`: the settings name a cluster
         that can't be used."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "start")
+        kept = self.store.changing(name, "start")
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
             self._go(kept.id, keys)
         return kept.id
@@ -113,8 +111,7 @@ class Experiments:
     @needs(Access.RUN)
     def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
         """Start the cells again that failed; how many there are. Answers that are on record are not asked for again."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "start")
+        kept = self.store.changing(name, "start")
         many = self.store.try_again(kept.id)
         if many:
             self._go(kept.id, keys)
@@ -138,8 +135,7 @@ class Experiments:
     @needs(Access.RUN)
     def pause(self, name: str) -> None:
         """Start no further cell, and let go of those under way; nothing that was answered is lost."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "pause")
+        kept = self.store.changing(name, "pause")
         with acts(None):  # the experiment's runs go with it: whoever drives it stops them
             if self.store.status(kept.id) in ("running", "paused"):
                 self.store.set_status(kept.id, "paused", "Paused. Go on at any time; nothing is lost.")
@@ -164,8 +160,7 @@ class Experiments:
     @needs(Access.RUN)
     def delete(self, name: str) -> None:
         """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "delete")
+        kept = self.store.changing(name, "delete")
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
@@ -255,14 +250,13 @@ class Experiments:
         """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`. `calls`:
         recorded calls, 1 to 1,000. `money`: US dollars for this alone; the experiment's own budget holds too. Raises
         `CourtroomError`: no language model was asked, or no cell is done."""
-        kept = self.store.experiment(name)
-        self.store.changing(kept.id, "ask")
+        kept = self.store.changing(name, "ask")
         found = ask_again(self._house, kept, calls, money, keys or {})
         now = self.store.experiment(kept.id).experiment
         self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))
         return found
 
-    def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
+    def rows(self, name: str, phase: Phase = "test") -> list[CaseResult]:
         """Every cell that counts in the table, with its case and what it came to so far; or every cell that only
         teaches. Raises `CourtroomError`: the dataset's version is not there any more."""
         kept = self.store.experiment(name)
@@ -275,13 +269,13 @@ class Experiments:
         names = [arm.name for arm in experiment.arms]
         outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
         return [
-            CellRow(
+            CaseResult(
                 **cell.model_dump(include={"number", "row", "repeat", "state", "reason"}),
                 arm=names[cell.arm],
                 case=rows[cell.row].case,
                 category=rows[cell.row].category,
                 run=cell.run or dataset.run,
-                outcome=_of_rows(cell.outcome, dataset.name),
+                outcome=_of_rows(cell.outcome or Outcome(), dataset.name),
                 relevance=relevance.get(cell.row, {}),
                 single=outcomes.get((experiment.gain_over.get(names[cell.arm], ""), cell.row, cell.repeat)),
             )
@@ -300,12 +294,12 @@ class Experiments:
     def results(self, name: str) -> ExperimentResults:
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
-        scored = [one for row in rows if (one := row.scored)]
+        scored = [row for row in rows if row.state == "done"]
         measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
         prompts = prompts_hash(self._house.procedures, kept.experiment.procedures) if kept.experiment.lock else ""
         measures = measures or fitting(kept.kind, scored)
         found, training = accounts(kept.experiment, rows, measures), self.rows(kept.id, "train")
-        notes = (*sentences(found), *left_out(training), *answered_by_stand_ins(rows), *notes)
+        notes = (*remarks(found, rows, training), *notes)
         return ExperimentResults(kept, rows, measures, notes, training, prompts, found)
 
 
@@ -314,8 +308,8 @@ def _report(experiment: str, written: Future[None]) -> None:
         log.warning("experiment %s: %s", experiment, error)
 
 
-def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:
+def _of_rows(outcome: Outcome, dataset: str) -> Outcome:
     """An outcome whose precedents have the ids of the dataset's rows that they were made of."""
-    if outcome is None or not outcome.looked_up:
+    if not outcome.looked_up:
         return outcome
     return outcome.model_copy(update={"looked_up": tuple(row_id(dataset, name) for name in outcome.looked_up)})

@@ -41,9 +41,8 @@ class _Source(Strict):
 
     name: str = Field("", max_length=120)
     run: str = Field("", max_length=120, description="In place of a dataset: the run whose forks the arms are.")
-    version: str | None = Field(
-        None, description="Without one, the newest; it is written out when the experiment begins."
-    )
+    version: str | None = None
+    """Without one, the newest; it is written out when the experiment begins."""
 
 
 class Cases(Selection, _Source):
@@ -75,12 +74,10 @@ class Variant(Strict):
     set: dict[str, Any] = Field(default_factory=dict, description="Values of the setup by their paths.")
     without: tuple[str, ...] = Field((), description="Parts of the case that are left out, by their names.")
     other_order: bool = option(False, "Whether the sides of the case stand in the other order.")
-    rewritten: dict[str, dict[str, str]] = option(
-        {}, "By a case's id, its texts that are heard in other words, by their paths in the case."
-    )
-    seen_by: str = option(
-        "", "Who has read what is heard in other words or another order; without it nothing is heard.", max_length=200
-    )
+    rewritten: dict[str, dict[str, str]] = option({})
+    """By a case's id, its texts that are heard in other words, by their paths in the case."""
+    seen_by: str = option("", max_length=200)
+    """Who has read what is heard in other words or another order; without it nothing is heard."""
 
     @property
     def changes_case(self) -> bool:
@@ -99,14 +96,12 @@ class Arm(Variant):
     model: str = Field("", description="`offline`, any LiteLLM model id, or which model's lines of the predictions.")
     set: dict[str, JsonValue] = Field(default_factory=dict, description="Values of the setup by their paths.")
     seed: int = Field(0, ge=0, description="Of the first repeat; each further one has the next.")
-    repeats: int | None = option(
-        None, "How often each case runs under this arm, in place of the experiment's repeats.", ge=1, le=1_000
-    )
+    repeats: int | None = option(None, ge=1, le=1_000)
+    """How often each case runs under this arm, in place of the experiment's repeats."""
     predictions: str = Field("", description="A file of answers by case.")
     digest: str = Field("", description="Of the predictions; written out when the experiment begins.")
-    unknown: int = option(
-        0, "Cases of the predictions that the dataset does not have; written out when the experiment begins."
-    )
+    unknown: int = option(0)
+    """Cases of the predictions that the dataset does not have; written out when the experiment begins."""
     memory_of: str = option("", "The arm whose memory it sees, for one that does not learn itself.")
 
     @model_validator(mode="after")
@@ -118,30 +113,19 @@ class Arm(Variant):
         return self
 
 
-MAY_BE_LEFT_OUT = 0.05
-
-
 class KnowledgeRules(Preparation):
     """What runs may see of what was learned: by default the memory as it is, and no cell teaches it anything."""
 
-    train: str | None = Field(
-        None,
-        description="A split from which each arm that can learns first, case by case, in the order of the dataset.",
-    )
+    train: str | None = None
+    """A split from which each arm that can learns first, case by case, in the order of the dataset."""
     dataset: str = option("", "The dataset that has this split; empty: the one that is tested.", max_length=120)
-    version: str | None = option(
-        None, "Of that dataset; without one, the newest, which is written out when the experiment begins."
-    )
+    version: str | None = option(None)
+    """Of that dataset; without one, the newest, which is written out when the experiment begins."""
     limit: int | None = option(None, "Learn from the first so many.", ge=1)
     sample: int | None = option(None, "Learn from so many, drawn with this table's `seed`.", ge=1)
     seed: int = option(0, "Of the draw.")
-    leave_out: float = Field(
-        MAY_BE_LEFT_OUT,
-        ge=0,
-        le=1,
-        description="Share of the cases that an arm's training may go on without, where they can't be answered.",
-        exclude_if=lambda share: share == MAY_BE_LEFT_OUT,
-    )
+    leave_out: float = option(0.05, ge=0, le=1)
+    """Share of the cases that an arm's training may go on without, where they can't be answered."""
     test_on_trained: bool = Field(False, description="Allow the tested split to be the one trained on.")
 
 
@@ -161,22 +145,17 @@ class Experiment(Strict):
     source: str = Field("", max_length=400, description="Which table or figure of which paper it is.")
     dataset: Cases
     repeats: int = Field(1, ge=1, le=1_000)
-    seeds: tuple[int, ...] = Field(
-        (), description="Of the repeats under every arm, in place of each arm's own seed and those after it."
-    )
-    measures: tuple[str, ...] = Field(
-        (), description="By their names; without any, the usual ones of the kind of case."
-    )
+    seeds: tuple[int, ...] = ()
+    """Of the repeats under every arm, in place of each arm's own seed and those after it."""
+    measures: tuple[str, ...] = ()
+    """By their names; without any, the usual ones of the kind of case."""
     by_category: bool = Field(False, description="A table for each category of cases.")
-    gain_over: dict[str, str] = Field(
-        {}, description="By an arm's name, the arm of a single model whose right answers its gain is over."
-    )
+    gain_over: dict[str, str] = {}
+    """By an arm's name, the arm of a single model whose right answers its gain is over."""
     at_once: int = Field(64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits.")
-    batch: bool = option(
-        False,
-        "Calls that are ready at the same time go out as one batch, at half the price, where the provider takes "
-        "batches: OpenAI and Anthropic do. Each round may take up to a day.",
-    )
+    batch: bool = option(False)
+    """Calls that are ready at the same time go out as one batch, at half the price, where the provider takes batches:
+    OpenAI and Anthropic do. Each round may take up to a day."""
     budget: Budget = Field(default_factory=Budget, description="Of the whole experiment.")
     knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
     arms: tuple[Arm, ...] = Field(min_length=1, max_length=2_000)

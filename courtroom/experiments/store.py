@@ -8,7 +8,7 @@ from typing import Literal
 from courtroom.access import Access, Resource, acting_account, needs
 from courtroom.engine.store import DrivenStore
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.outcome import Outcome, State
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
 from courtroom.questions.asides import Cost
@@ -21,7 +21,6 @@ NAMING = (("runs", "setup"), ("experiments", "body"), ("interventions", "body"),
 """Tables and columns in which a snapshot of the memory may be named, as JSON: setups, and what becomes one."""
 
 Status = Literal["running", "paused", "done"]
-State = Literal["waiting", "done", "failed"]
 
 
 class NoSuchExperiment(CourtroomError):
@@ -41,23 +40,13 @@ class StoredExperiment(Strict):
     created: float
 
 
-class StoredCell(Cell):
-    """One cell, and how it stands."""
-
-    state: State
-    """`waiting` also while its run is under way."""
-    reason: str
-    outcome: Outcome | None
-
-
 class ExperimentStore(DrivenStore):
     """Reads and writes experiments. Methods may be called from any thread."""
 
     kind = "experiment"
 
-    def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
-        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
-        `cells`: those of predictions made elsewhere with what they came to."""
+    def create(self, experiment: Experiment, kind: str, cells: Iterable[Cell]) -> str:
+        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is."""
         own, parent, person = self._named(experiment.id), experiment.dataset.run, acting_account()
         what = {"id": experiment.id, "name": experiment.name, "parent": parent, "body": experiment.model_dump_json()}
         with self._database.transaction() as db:
@@ -69,9 +58,9 @@ class ExperimentStore(DrivenStore):
                     take(self._database, own)
                 note(self._database, "make", own)
                 rows = (
-                    {"experiment": experiment.id, **cell.model_dump(), "state": "done" if outcome else "waiting"}
-                    | {"outcome": outcome.model_dump_json() if outcome else None}
-                    for cell, outcome in cells
+                    {"experiment": experiment.id, **cell.model_dump(exclude={"outcome"})}
+                    | {"outcome": cell.outcome.model_dump_json() if cell.outcome else None}
+                    for cell in cells
                 )
                 insert(db, "experiment_cells", rows)
             elif not may_see(self._database, own):
@@ -89,9 +78,11 @@ class ExperimentStore(DrivenStore):
             db.execute("UPDATE experiments SET body = ? WHERE id = ?", (body, experiment.id))
 
     @needs(Access.RUN)
-    def changing(self, experiment: str, action: Action) -> None:
-        """The person who acts is about to change an experiment. Raises `Forbidden`: it is somebody else's."""
-        changing(self._database, action, self._named(experiment))
+    def changing(self, name: str, action: Action) -> StoredExperiment:
+        """Read an experiment that the person who acts is about to change. Raises `Forbidden`: it is somebody else's."""
+        kept = self.experiment(name)
+        changing(self._database, action, self._named(kept.id))
+        return kept
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""
@@ -125,7 +116,7 @@ class ExperimentStore(DrivenStore):
 
     def cells(
         self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
-    ) -> Iterator[StoredCell]:
+    ) -> Iterator[Cell]:
         """Its cells in their order; only those in a state, of an arm or of a phase where one is given."""
         rows = self._database.execute(
             "SELECT number, arm, row, repeat, seed, phase, run, state, reason, outcome FROM experiment_cells"
@@ -222,8 +213,8 @@ def _kept(row: StoredRow) -> StoredExperiment:
     )
 
 
-def _cell(row: StoredRow) -> StoredCell:
+def _cell(row: StoredRow) -> Cell:
     fields = dict(row)
     body = fields.pop("outcome")
     name = row["run"] or str(row["number"])
-    return read("cell", name, lambda: StoredCell(**fields, outcome=Outcome.model_validate_json(body) if body else None))
+    return read("cell", name, lambda: Cell(**fields, outcome=Outcome.model_validate_json(body) if body else None))

@@ -1,61 +1,28 @@
 """The table of an experiment: a line for each arm and group of cases, with intervals, and which differences hold."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations, repeat
+from itertools import combinations
 from math import isnan, lcm
 
 import numpy as np
 
-from courtroom.cases.case import Case
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, Sums, of_difference, of_measure
 from courtroom.evaluation.significance import ALPHA, Tested, fewest_cases
 from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.measure import quotient
-from courtroom.experiments.outcome import Outcome
 
 ALL = "all cases"
 
 
 @dataclass(frozen=True)
-class CellRow:
-    """One cell, as far as it is: the row of all exports."""
-
-    number: int
-    arm: str
-    row: str
-    """The case's id in its dataset."""
-    case: Case
-    category: str
-    repeat: int
-    run: str
-    """Empty for a prediction made elsewhere."""
-    state: str
-    """`waiting`, `done` or `failed`."""
-    reason: str
-    outcome: Outcome | None
-    relevance: Mapping[str, int] = field(default_factory=dict)
-    """How relevant other rows are to the case, by their ids."""
-    single: Outcome | None = None
-    """What the single model came to that its arm's gain is over."""
-
-    @property
-    def scored(self) -> CaseResult | None:
-        """What measures read; None where there is no outcome."""
-        if self.outcome is None:
-            return None
-        return CaseResult(self.case, self.category, self.outcome, self.relevance, self.single, self.repeat)
-
-
-@dataclass(frozen=True)
 class ArmSpending:
-    """What the cells of an arm took."""
+    """What the cells of an arm, or of all, took."""
 
     done: int
     failed: int
-    waiting: int
     calls: int
     tokens: int
     """Used: also those of answers that were on record, as another arm had asked the same before."""
@@ -80,16 +47,14 @@ class ArmGroup:
 
     arm: str
     group: str
-    rows: Sequence[CellRow]
-    _known: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    rows: Sequence[CaseResult]
 
     @cached_property
     def by_case(self) -> Mapping[str, Sequence[CaseResult]]:
         """What it came to, by case."""
         found: dict[str, list[CaseResult]] = {}
         for row in self.rows:
-            if scored := row.scored:
-                found.setdefault(row.row, []).append(scored)
+            found.setdefault(row.row, []).append(row)
         return found
 
     @cached_property
@@ -100,11 +65,9 @@ class ArmGroup:
     def each(self, measure: Measure) -> Mapping[str, Sequence[float]]:
         """The values of each case's repeats; repeats, and cases, that the measure leaves out are left out."""
         assert measure.each is not None
-        if measure.name not in self._known:
-            several = {case: [*map(measure.each, repeats)] for case, repeats in self.by_case.items()}
-            known = {case: [one for one in values if one is not None] for case, values in several.items()}
-            self._known[measure.name] = {case: values for case, values in known.items() if values}
-        return self._known[measure.name]
+        several = {case: map(measure.each, repeats) for case, repeats in self.by_case.items()}
+        known = {case: [one for one in values if one is not None] for case, values in several.items()}
+        return {case: values for case, values in known.items() if values}
 
     def known(self, measure: Measure) -> dict[str, float]:
         """Each case's own value, the mean over its repeats; cases that the measure leaves out are left out."""
@@ -113,24 +76,16 @@ class ArmGroup:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One arm in one group."""
+    """One arm in one group, or what guessing reaches there."""
 
     arm: str
+    """Or the guess's name."""
     group: str
     cases: int
     values: dict[str, Interval]
     """By the measure's name; a measure that no case has a value for is left out."""
-    counts: dict[str, int]
+    counts: dict[str, int] = field(default_factory=dict)
     """How many of the cases have a value, by the measure's name."""
-
-
-@dataclass(frozen=True)
-class Guess:
-    """What guessing reaches on the cases of a group, by the measure's name."""
-
-    name: str
-    group: str
-    values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -142,15 +97,15 @@ class ResultTable:
     groups: tuple[str, ...]
     lines: tuple[TableRow, ...]
     spent: Mapping[str, ArmSpending]
-    guesses: tuple[Guess, ...] = ()
+    guesses: tuple[TableRow, ...] = ()
 
-    def below(self, line: TableRow | None, measure: Measure) -> bool:
+    def below(self, line: TableRow, measure: Measure) -> bool:
         """Whether an arm's value is worse than a guess on the same cases."""
-        one = line.values.get(measure.name) if line else None
-        if line is None or one is None:
+        if (one := line.values.get(measure.name)) is None:
             return False
-        known = [of.values[measure.name] for of in self.guesses if of.group == line.group and measure.name in of.values]
-        return any(one.value < guess if measure.better == "higher" else one.value > guess for guess in known)
+        known = [of.values.get(measure.name) for of in self.guesses if of.group == line.group]
+        sign = 1 if measure.better == "higher" else -1
+        return any(guess and sign * one.value < sign * guess.value for guess in known)
 
     def line(self, arm: str, group: str) -> TableRow | None:
         return next((line for line in self.lines if (line.arm, line.group) == (arm, group)), None)
@@ -160,16 +115,16 @@ Groups = Mapping[tuple[str, str], ArmGroup]
 """By arm and group."""
 
 
-def grouped(rows: Iterable[CellRow], by_category: bool) -> Groups:
+def grouped(rows: Iterable[CaseResult], by_category: bool) -> Groups:
     """The done cells by arm and group; a single group where cases are not distinguished."""
-    found: dict[tuple[str, str], list[CellRow]] = {}
+    found: dict[tuple[str, str], list[CaseResult]] = {}
     for row in rows:
-        if row.outcome is not None:
+        if row.state == "done":
             found.setdefault((row.arm, row.category if by_category else ALL), []).append(row)
     return {(arm, group): ArmGroup(arm, group, cells) for (arm, group), cells in found.items()}
 
 
-def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[CaseSums]:
+def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> Iterator[CaseSums]:
     """Return for each arm what its cases with a value add to a measure; parts mean the same in all arms.
 
     Where each run has a value of its own, the runs stand side by side. Of arms with fewer runs these are repeated, so
@@ -193,14 +148,13 @@ def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[CaseSums]:
         known = sums.reshape(len(sums), runs, -1).any(axis=2)
         return quotient(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))
 
-    found, at = [], 0
+    at = 0
     for group in groups:
         here = slice(at, at := at + len(group.by_case))
         known = np.arange(here.start, here.stop)[sums[here].any(axis=1)]
         right_or_wrong = measure.ratio and measure.each is not None and bool(binary[known].all())
         cases = tuple(cells[place][1] for place in known)
-        found.append(CaseSums(sums[known], many[known].astype(float), right_or_wrong, finish, cases))
-    return found
+        yield CaseSums(sums[known], many[known].astype(float), right_or_wrong, finish, cases)
 
 
 def bounds_of(measure: Measure, binary: bool, cases: int) -> Bounds | None:
@@ -216,29 +170,28 @@ def interval_of(measure: Measure, given: CaseSums) -> Interval | None:
     return None if isnan(found.value) else found
 
 
-def table(groups: Groups, rows: Sequence[CellRow], arms: Sequence[str], measures: Sequence[Measure]) -> ResultTable:
+def table(groups: Groups, rows: Sequence[CaseResult], arms: Sequence[str], measures: Sequence[Measure]) -> ResultTable:
     """The table of these cells, which `grouped` has grouped."""
     names = tuple(sorted({group for _, group in groups}))
     lines = []
     for name in names:
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
-        rows_ = [TableRow(group.arm, name, len(group.by_case), {}, {}) for group in here]
+        rows_ = [TableRow(group.arm, name, len(group.by_case), {}) for group in here]
         for measure in measures:
             for row, given in zip(rows_, case_sums(here, measure), strict=True):
                 if found := interval_of(measure, given):
                     row.values[measure.name], row.counts[measure.name] = found, len(given.cases)
         lines += rows_
-    return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
+    spending = {arm: spent([row for row in rows if row.arm == arm]) for arm in arms}
+    return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), spending)
 
 
-def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
-    mine = [row for row in rows if row.arm == arm]
-    done = [row.outcome for row in mine if row.outcome is not None]
+def spent(rows: Sequence[CaseResult]) -> ArmSpending:
+    done = [row.outcome for row in rows if row.state == "done"]
     costs = [one.cost for one in done]
     return ArmSpending(
         done=len(done),
-        failed=sum(row.state == "failed" for row in mine),
-        waiting=sum(row.state == "waiting" for row in mine),
+        failed=sum(row.state == "failed" for row in rows),
         calls=sum(one.calls for one in done),
         tokens=sum(one.prompt_tokens + one.completion_tokens for one in done),
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
@@ -269,36 +222,31 @@ class Pair:
     cases: int
     pairs: int
     """How many pairs the correction is for."""
-    values: tuple[list[float], list[float]] | None = field(default=None, repr=False)
-    """Each case's own value under the first arm, and under the second; None where a measure has no value a case."""
+    values: tuple[Sequence[float], Sequence[float]] = field(default=((), ()), repr=False)
+    """Each case's own value under the first arm, and under the second; none where a measure has no value a case."""
 
     @cached_property
     def others(self) -> tuple[Tested, ...]:
         """Further tests, uncorrected, where cases are not right or wrong: Student's on pairs, and Wilcoxon's."""
-        if self.values is None or self.cases < 2 or self.tested.test == "McNemar":
+        if len(self.values[0]) < 2 or self.tested.test == "McNemar":
             return ()
         return significance.paired_t(*self.values), significance.wilcoxon(*self.values)
 
     @cached_property
     def effect(self) -> float | None:
         """Cohen's g where each case is right or wrong, else Cohen's d; None where a measure has no value a case."""
-        if self.values is None:
-            return None
-        cohens = significance.cohens_g if self.tested.test == "McNemar" else significance.cohens_d
-        return cohens(*self.values)
+        return (significance.cohens_g if self.tested.test == "McNemar" else significance.cohens_d)(*self.values)
 
     @cached_property
     def needed(self) -> int | None:
         """Cases that would show a difference of this size with a power of 80 %, uncorrected."""
-        if self.values is None:
-            return None
-        right_or_wrong = self.tested.test == "McNemar"
-        return (significance.cases_needed_mcnemar if right_or_wrong else significance.cases_needed)(*self.values)
+        exact = self.tested.test == "McNemar"
+        return (significance.cases_needed_mcnemar if exact else significance.cases_needed)(*self.values)
 
     @property
     def knowable(self) -> bool:
         """Whether there are cases enough to show any difference, however large."""
-        return self.cases >= fewest_cases(ALPHA, self.pairs)
+        return self.cases >= fewest_cases(self.pairs)
 
     @property
     def holds(self) -> bool:
@@ -314,15 +262,9 @@ class Pair:
         return self.b if self.better == self.a else self.a
 
 
-@dataclass(frozen=True)
-class Overall:
-    """Whether any arm differs from the others, of one measure and group, by Cochran's Q."""
-
-    measure: Measure
-    group: str
-    tested: Tested
-    majority: bool = False
-    """Whether a case counts as right where most of its repeats are; without repeats each stands for itself."""
+Overall = Mapping[tuple[Measure, str], tuple[Tested, bool]]
+"""By measure and group, whether any arm differs from the others, by Cochran's Q; and whether a case counts as right where
+most of its repeats are: without repeats each stands for itself."""
 
 
 def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], against: str = "") -> list[Pair]:
@@ -333,8 +275,8 @@ def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], agai
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
         two = len(here) * (len(here) - 1) // 2
         for measure in measures:
-            sums = map(_each_once, repeat(measure), here, case_sums(here, measure))
-            given = {group.arm: one for group, one in zip(here, sums, strict=True)}
+            sums = zip(here, case_sums(here, measure), strict=True)
+            given = {group.arm: _each_once(measure, group, one) for group, one in sums}
             both = ((arm, against) for arm in given if arm != against) if against else combinations(given, 2)
             shared = [pair for pair in both if given.keys() >= {*pair}]
             tested = [one for a, b in shared if (one := _pair(measure, name, a, b, given[a], given[b], two))]
@@ -343,10 +285,10 @@ def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], agai
     return found
 
 
-def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) -> list[Overall]:
+def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) -> Overall:
     """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or
     more. The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
-    found = []
+    found: dict[tuple[Measure, str], tuple[Tested, bool]] = {}
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
         for measure in measures:
@@ -357,7 +299,7 @@ def overall(groups: Groups, arms: Sequence[str], measures: Sequence[Measure]) ->
             every = [values for case in cases for values in (of_arm[case] for of_arm in known)]
             if cases and all(value in (0.0, 1.0) for values in every for value in values):
                 right = [[2 * sum(of_arm[case]) > len(of_arm[case]) for case in cases] for of_arm in known]
-                found.append(Overall(measure, name, significance.cochran(right), any(len(one) > 1 for one in every)))
+                found[measure, name] = significance.cochran(right), any(len(one) > 1 for one in every)
     return found
 
 
@@ -404,8 +346,8 @@ def _pair(measure: Measure, group: str, a: str, b: str, of_a: CaseSums, of_b: Ca
         return None
     bounds = bounds_of(measure, x.binary and y.binary, len(shared))
     gap = of_difference(x, y, bounds, measure.ratio, measure.each is not None)
-    values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else None
-    if values and all(value in (0.0, 1.0) for side in values for value in side):
+    values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else ((), ())
+    if measure.each is not None and all(value in (0.0, 1.0) for side in values for value in side):
         tested = significance.mcnemar(*values)
     else:
         tested = significance.permutation(x.sums, y.sums, x.finish, pairs)
@@ -426,7 +368,7 @@ def sentence(pair: Pair) -> str:
         )
     values = f"{number(pair.of_a, pair.measure)} against {number(pair.of_b, pair.measure)}"
     if not pair.knowable:
-        least = fewest_cases(ALPHA, pair.pairs)
+        least = fewest_cases(pair.pairs)
         return (
             f"{pair.measure.title}{where}: whether {pair.a} and {pair.b} differ can't be known from so few cases "
             f"({values}; {pair.cases:,} cases; at least {least} are needed)."
@@ -449,9 +391,8 @@ def _between(pair: Pair) -> str:
     return f", 95 % interval {gap(low, pair.measure)} to {gap(high, pair.measure)}"
 
 
-def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]:
+def summary(pairs: Sequence[Pair], overall: Overall) -> Iterator[str]:
     """For each measure and group: how many differences hold, and which arms nothing is shown to be better than."""
-    rows = []
     for measure, group in dict.fromkeys((pair.measure, pair.group) for pair in pairs):
         mine = [pair for pair in pairs if (pair.measure, pair.group) == (measure, group)]
         held = [pair for pair in mine if pair.holds]
@@ -459,9 +400,9 @@ def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]
         beaten = {pair.worse for pair in held}
         best = [arm for arm in arms if arm not in beaten]
         where = "" if group == ALL else f" on {group}"
-        q = next((one for one in overall if (one.measure, one.group) == (measure, group)), None)
-        how = ", each case by the majority of its repeats" if q and q.majority else ""
-        asked = f" Cochran's Q over all arms{how}: {q.tested.statistic:.1f}, p {p_value(q.tested.p)}." if q else ""
+        q, by_majority = overall.get((measure, group), (None, False))
+        how = ", each case by the majority of its repeats" if by_majority else ""
+        asked = f" Cochran's Q over all arms{how}: {q.statistic:.1f}, p {p_value(q.p)}." if q else ""
         if not any(pair.knowable for pair in mine):
             count = "there are too few cases to know of any difference"
         elif len(mine) > 1:
@@ -469,23 +410,20 @@ def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]
         else:
             count = "the difference holds" if held else "no difference is shown"
         shown = f" No arm is shown to be better than {_listed(best)}." if held and best else ""
-        rows.append(f"{measure.title}{where}: {count}.{shown}{asked}")
-    return rows
+        yield f"{measure.title}{where}: {count}.{shown}{asked}"
 
 
-def without_interval(table: ResultTable) -> list[str]:
+def without_interval(table: ResultTable) -> Iterator[str]:
     """For measures that have no interval in some line, why."""
-    found = []
     for measure in table.measures:
         bare = [one for line in table.lines if (one := line.values.get(measure.name)) and not one.known]
         if bare and measure.ratio:
-            found.append(
+            yield (
                 f"{measure.title} has no interval on fewer than {FEWEST} cases, or where too few of them differ: "
                 "none would hold."
             )
         elif bare:
-            found.append(f"{measure.title} has no interval: chance alone pushes it up.")
-    return found
+            yield f"{measure.title} has no interval: chance alone pushes it up."
 
 
 def printed(interval: Interval | None, measure: Measure, counted: str = "") -> str:

@@ -24,9 +24,8 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import Interval, of_share
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Progress, finished
+from courtroom.experiments.plan import Cell, Progress, finished
 from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
-from courtroom.experiments.store import StoredCell
 
 if TYPE_CHECKING:
     from courtroom.courthouse import Courthouse
@@ -218,7 +217,7 @@ class Result:
     outcomes: Mapping[str, int]
     """How many runs came to each outcome."""
     shares: Mapping[str, Interval]
-    """Of the runs that are done, by outcome; for every outcome of all variants."""
+    """Of the runs that are done, by outcome; for every outcome of all variants, the most frequent first."""
     votes: float | None
     """Mean share of the votes cast for what the base decided; None where nobody votes."""
     swing: float | None
@@ -245,8 +244,6 @@ class WhatIf:
 
     decided: str
     """What the base decided most often; all support is for or against it."""
-    outcomes: tuple[str, ...]
-    """Every outcome, the most frequent first."""
     rows: tuple[Result, ...]
 
     def influential(self, *kinds: Change) -> list[Result]:
@@ -255,7 +252,7 @@ class WhatIf:
         return sorted(rows, key=lambda row: (-(row.flips / row.pairs), -abs(row.swing or 0.0)))
 
 
-def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
+def results(experiment: Experiment, cells: Iterable[Cell]) -> WhatIf:
     runs: dict[int, list[str]] = {}
     outcomes: dict[tuple[int, int], Outcome] = {}
     for cell in cells:
@@ -266,7 +263,7 @@ def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
     base = {seed: outcomes[0, seed] for seed in experiment.seeds if (0, seed) in outcomes}
     of_base = [outcome.outcome for outcome in base.values()]
     decided = max(of_base, key=of_base.count, default="")
-    names = tuple(sorted(found, key=lambda name: (-found[name], name)))
+    names = sorted(found, key=lambda name: (-found[name], name))
     rows = []
     for place, arm in enumerate(experiment.arms):
         done = {seed: outcomes[place, seed] for seed in experiment.seeds if (place, seed) in outcomes}
@@ -288,7 +285,7 @@ def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
                 pairs=len(paired),
             )
         )
-    return WhatIf(decided, names, tuple(rows))
+    return WhatIf(decided, tuple(rows))
 
 
 def support(found: Outcome, choice: str) -> float:

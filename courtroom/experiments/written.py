@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import ALPHA
 from courtroom.experiments import table as tables
-from courtroom.experiments.measures import Measure
+from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.table import Pair, ResultTable
 from courtroom.text.files import write_csv
 
@@ -70,11 +70,10 @@ def lines_of(table: ResultTable, pairs: Sequence[Pair], group: str) -> list[Prin
             cells.append(PrintedCell(text, is_best, beats[measure.name, line.arm], table.below(line, measure)))
         took = (f"{line.cases:,}", *table.spent[line.arm].a_case)
         lines.append(PrintedLine(line.arm, tuple(cells), took))
-    for guess in table.guesses if arms else ():
-        if guess.group == group:
-            known = guess.values
-            texts = (tables.number(known[one.name], one) if one.name in known else "" for one in table.measures)
-            lines.append(PrintedLine(guess.name, tuple(map(PrintedCell, texts)), guess=True))
+    for guess in (one for one in table.guesses if one.group == group):
+        values = ((guess.values.get(one.name), one) for one in table.measures)
+        texts = (tables.number(value.value, measure) if value else "" for value, measure in values)
+        lines.append(PrintedLine(guess.arm, tuple(map(PrintedCell, texts)), guess=True))
     return lines
 
 
@@ -145,13 +144,6 @@ TOOK = (
 FORMS = (".csv", ".parquet", ".jsonl", ".md", ".tex")
 
 
-def frame_of(rows: Sequence[tables.CellRow], measures: Sequence[Measure]) -> pd.DataFrame:
-    """Make a line a cell: arm, case, run, state, outcome, gold, own measures, votes by choice, and what it took."""
-    import pandas as pd  # slow to import
-
-    return pd.DataFrame([_line(row, measures) for row in rows])
-
-
 def file_of(frame: pd.DataFrame, ending: str) -> str | bytes:
     """Return a frame as what is in a .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of these."""
     forms: dict[str, Callable[[], str | bytes]] = {
@@ -168,13 +160,14 @@ def csv_of(frame: pd.DataFrame) -> str:
     return write_csv(frame.columns, frame.itertuples(index=False, name=None))
 
 
-def _line(row: tables.CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
-    outcome, scored = row.outcome, row.scored
+def line_of(row: CaseResult, measures: Sequence[Measure]) -> dict[str, Any]:
+    """Make a line of a cell: arm, case, run, state, outcome, gold, own measures, votes by choice, and what it took."""
+    outcome = row.outcome if row.state == "done" else None
     line: dict[str, Any] = {"arm": row.arm, "case": row.row, "category": row.category, "repeat": row.repeat}
     line |= {"run": row.run, "state": row.state, "reason": row.reason}
     line |= {"outcome": outcome.outcome if outcome else None, "gold": row.case.real_outcome()}
     for measure in measures:
         if measure.each is not None:
-            line[measure.name] = measure.each(scored) if scored else None
+            line[measure.name] = measure.each(row) if outcome else None
     votes = {f"votes_{choice}": many for choice, many in outcome.counts.items()} if outcome else {}
     return line | votes | {name: getattr(outcome, name) if outcome else None for name in TOOK}

@@ -15,7 +15,7 @@ from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.table import ArmGroup, Pair, ResultTable
 from courtroom.experiments.what_if import Result, WhatIf
-from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, error_bars, framed, listed, plain, tone
+from courtroom.figures.layout import INK, LINE, NEUTRAL, UNNAMED, framed, listed, plain, spread, tone
 from courtroom.language import _
 from courtroom.text.words import short
 
@@ -43,11 +43,10 @@ def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "
     lines = [line for arm in table.arms if (line := table.line(arm, group)) and measure.name in line.values]
     values = [line.values[measure.name] for line in lines]
     figure = go.Figure().add_scatter(
-        x=[one.value for one in values],
+        **spread("x", values, NEUTRAL[theme], 1.5),
         y=[plain(line.arm) for line in lines],
         mode="markers",
         marker={"size": 11, "color": tone(0, theme)},
-        error_x=error_bars(values, NEUTRAL[theme], 1.5),
         customdata=[_told(one) for one in values],
         hovertemplate="%{y}<br>%{x:.3f}, %{customdata}<extra></extra>",
     )
@@ -101,11 +100,10 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
     for cost, one, arm, number in points:
         figure.add_scatter(
             x=[cost],
-            y=[one.value],
+            **spread("y", [one], tone(number, theme)),
             mode="markers",
             name=plain(arm),
             marker={"size": 13, "color": tone(number, theme), "symbol": SYMBOLS[number % len(SYMBOLS)]},
-            error_y=error_bars([one], tone(number, theme)),
             hovertemplate=f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>",
         )
     title = _("US$ a case") if in_money else _("tokens a case") if in_tokens else _("calls a case")
@@ -131,17 +129,15 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     """Draw a measure of every arm in every class, with 95 % intervals over cases; n is that of the arm with most."""
     figure = go.Figure()
     for number, arm in enumerate(dict.fromkeys(point.arm for point in breakdown.points)):
-        mine = {point.label: point for point in breakdown.points if point.arm == arm}
-        shown = [mine[label] for label in breakdown.labels if label in mine]
+        shown = [point for point in breakdown.points if point.arm == arm]
         colour = tone(number, theme)
         figure.add_scatter(
             x=[breakdown.labels.index(point.label) for point in shown],
-            y=[point.value.value for point in shown],
+            **spread("y", [point.value for point in shown], colour),
             mode="lines+markers" if breakdown.ordered else "markers",
             name=plain(arm),
             line={"color": colour, "width": 1.5},
             marker={"size": 10, "color": colour, "symbol": SYMBOLS[number % len(SYMBOLS)]},
-            error_y=error_bars([point.value for point in shown], colour),
             customdata=[[plain(point.label), _told(point.value), point.cells] for point in shown],
             hovertemplate="%{customdata[0]}: %{y:.3f}, %{customdata[1]}, %{customdata[2]} cells<extra>"
             + plain(arm)
@@ -168,11 +164,10 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     shares = [row.shares[what_if.decided] for row in rows]
     decided = _choice(what_if.decided, choices)
     figure = go.Figure().add_scatter(
-        x=[share.value for share in shares],
+        **spread("x", shares, NEUTRAL[theme], 1.5),
         y=_names(rows),
         mode="markers",
         marker={"size": 11, "color": tone(decided.tone, theme), "symbol": decided.symbol},
-        error_x=error_bars(shares, NEUTRAL[theme], 1.5),
         customdata=[[plain(row.name), row.done, one.low, one.high] for row, one in zip(rows, shares, strict=True)],
         hovertemplate="%{customdata[0]}<br>%{x:.0%} of %{customdata[1]} runs, "
         "95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
@@ -227,13 +222,12 @@ def draw_mirror(found: Sequence[Pair], theme: str = "light") -> go.Figure:
         mine = [pair for pair in found if pair.measure is measure]
         symbols = [SYMBOLS[place] if pair.holds else f"{SYMBOLS[place]}-open" for pair in mine]
         figure.add_scatter(
-            x=[pair.difference.value for pair in mine],
+            **spread("x", [pair.difference for pair in mine], tone(place, theme), 1.5),
             y=[plain(short(pair.a, MAX_VARIANT_CHARACTERS)) for pair in mine],
             orientation="h",
             mode="markers",
             name=plain(measure.title),
             marker={"size": 11, "color": tone(place, theme), "symbol": symbols},
-            error_x=error_bars([pair.difference for pair in mine], tone(place, theme), 1.5),
             customdata=[[pair.of_a, pair.of_b, pair.corrected] for pair in mine],
             hovertemplate="%{x:+.1%}: %{customdata[0]:.1%} · %{customdata[1]:.1%} · p %{customdata[2]:.3f}<extra></extra>",
         )
@@ -275,12 +269,11 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
             told = zip(known["votes"], known[n], shares, strict=True)
             figure.add_scatter(
                 x=known["votes"] / size,
-                y=[one.value for one in shares],
+                **spread("y", shares, colour),
                 mode="lines+markers",
                 name=f"{whose}, {size}" if len(sizes) > 1 else whose,
                 line={"color": colour, "width": 2, "dash": "dot" if of_people else "solid"},
                 marker={"size": 9, "color": colour, "symbol": "square" if of_people else "circle"},
-                error_y=error_bars(shares, colour),
                 customdata=[[votes, size, many, one.low, one.high] for votes, many, one in told],
                 hovertemplate="%{customdata[0]} / %{customdata[1]}: %{y:.0%} "
                 "(%{customdata[3]:.0%} – %{customdata[4]:.0%}), n = %{customdata[2]}",

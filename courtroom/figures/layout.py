@@ -30,9 +30,11 @@ def plain(text: str) -> str:
     return translated(text).replace("&", "&amp;").replace("<", "&lt;").replace("%{", "%&#123;")
 
 
-def error_bars(values: Sequence[Interval], colour: str, thickness: float = 1.0) -> dict[str, Any]:
+def spread(axis: str, values: Sequence[Interval], colour: str, thickness: float = 1.0) -> dict[str, Any]:
+    """Values of a trace along an axis, with bars for their intervals."""
     array, arrayminus = [one.high - one.value for one in values], [one.value - one.low for one in values]
-    return {"type": "data", "array": array, "arrayminus": arrayminus, "color": colour, "thickness": thickness}
+    bars = {"type": "data", "array": array, "arrayminus": arrayminus, "color": colour, "thickness": thickness}
+    return {axis: [one.value for one in values], f"error_{axis}": bars}
 
 
 def framed(figure: go.Figure, theme: str, height: int) -> go.Figure:

@@ -235,7 +235,7 @@ def yardstick(
     with opened() as house:
         if procedure:
             done = RunFilter(status="done", procedure=procedure, made_here=True)
-            runs = RunList(house.database).runs(done, MAX_RUNS_READ)
+            runs = [one.id for one in RunList(house.database).newest(done, MAX_RUNS_READ)]
         else:
             runs = house.experiments.runs(experiment, arm)
         found = of_runs(runs, house.record, house.procedures)

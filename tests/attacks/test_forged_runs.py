@@ -11,6 +11,7 @@ from courtroom.engine.interventions import AddNote
 from courtroom.engine.run import Control
 from courtroom.engine.store import OF_A_RUN
 from courtroom.evaluation.run_list import RunFilter, RunList
+from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.sequential_test import repeat_id
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.experiments.what_if import BASE
@@ -98,7 +99,7 @@ def test_a_forged_cell_of_an_older_store_fails_its_cell(house: Courthouse) -> No
     house.experiments.wait(house.experiments.go(name))
     (row,) = house.experiments.results(name).rows
     (cell,) = house.experiments.store.cells(name)
-    assert (row.state, row.outcome) == ("failed", None)
+    assert (row.state, row.outcome) == ("failed", Outcome())
     assert "was imported from a file" in cell.reason
     assert house.experiments.store.took(name) == {}, "what it says it has cost is not spent"
     house.store.delete(cell.run)
@@ -133,8 +134,8 @@ def test_a_what_if_on_an_imported_run_hears_its_base_here(house: Courthouse) -> 
 def test_imported_runs_are_left_out_where_panels_are_counted(house: Courthouse) -> None:
     house.files.take_in(forged(house, "there"))
     listed = RunList(house.database)
-    assert listed.runs(RunFilter(status="done"), 9) == [imported_id("there")]
-    assert listed.runs(RunFilter(status="done", made_here=True), 9) == []
+    assert [one.id for one in listed.newest(RunFilter(status="done"), 9)] == [imported_id("there")]
+    assert listed.newest(RunFilter(status="done", made_here=True), 9) == []
 
 
 def test_a_forged_parent_draws_no_run_into_another_family(house: Courthouse) -> None:

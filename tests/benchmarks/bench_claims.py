@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.significance import fewest_cases
-from courtroom.experiments.measures import Measure
+from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.measure import mean, over_labels
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.table import ALL, CellRow, Pair, grouped, pairs, table
+from courtroom.experiments.table import ALL, Pair, grouped, pairs, table
 from tests.benchmarks.tables import Row, Table, share, show
 
 Values = NDArray[np.float64]
@@ -136,14 +136,13 @@ GAPS = (
 """How far two arms are apart."""
 
 
-def experiment(values: Values, gold: Values | None = None) -> list[CellRow]:
+def experiment(values: Values, gold: Values | None = None) -> list[CaseResult]:
     """The cells of an experiment in which arms came to these values; what they came to stands where relevance else
     does."""
     right_ = itertools.repeat(0.0) if gold is None else gold[:, 0].tolist()
     return [
-        CellRow(
-            *(0, f"arm {arm:02}", f"case-{case:03}", CASE, "", repeat, "", "done", "", OUTCOME),
-            {"value": one, "gold": real},
+        CaseResult(
+            CASE, "", OUTCOME, {"value": one, "gold": real}, repeat=repeat, arm=f"arm {arm:02}", row=f"case-{case:03}"
         )
         for arm, of_arm in enumerate(values.tolist())
         for case, (several, real) in enumerate(zip(of_arm, right_, strict=False))
@@ -151,7 +150,7 @@ def experiment(values: Values, gold: Values | None = None) -> list[CellRow]:
     ]  # fmt: skip
 
 
-def made(kind: Kind, arms: int, cases: int, experiments: int) -> Iterator[tuple[list[CellRow], list[str]]]:
+def made(kind: Kind, arms: int, cases: int, experiments: int) -> Iterator[tuple[list[CaseResult], list[str]]]:
     """Made-up experiments of a kind, the same each time."""
     random = np.random.default_rng([arms, cases, len(kind.title)])
     for _ in range(experiments):

@@ -20,7 +20,7 @@ from tests.driving import hearing
 
 VARIANTS = {"JURIS": "juris", "without editor": "no-editor", "generator A alone": "generator-a"}
 VARIANTS |= {"generator B alone": "generator-b", "SummIt": "summit", "QA-prompted": "qa-prompt"}
-MEASURES = {"ROUGE-1": "rouge_1", "ROUGE-2": "rouge_2", "ROUGE-L": "rouge_l", "BLEU": "bleu"}
+MEASURES = {"ROUGE-1": "rouge1", "ROUGE-2": "rouge2", "ROUGE-L": "rougeL", "BLEU": "bleu"}
 STRUCTURES = ("single", "multiple", "parallel", "sequential")
 SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion": "emotion.txt"}
 
@@ -52,7 +52,7 @@ def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, fir
         counts = [first or len(sentences(text)) for text in texts]
         texts = [lead(case.text, count) for case, count in zip(documents, counts, strict=True)]
     scores = [overlap(text, case.reference) for text, case in zip(texts, documents, strict=True)]
-    return [f"{sum(getattr(score, name) for score in scores) / len(scores):.3f}" for name in MEASURES.values()]
+    return [f"{sum(score[name] for score in scores) / len(scores):.3f}" for name in MEASURES.values()]
 
 
 def public_set(folder: Path, name: str) -> LabelledTask:

@@ -11,8 +11,7 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Document
 from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
-from courtroom.evaluation.lawbench import term_score
-from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, overlap, why_not
+from courtroom.evaluation.summaries import QUALITY, bert_score, by_time, overlap, why_not
 from courtroom.experiments.measures.measure import CaseResult, Each, Measure, mean, of, over_labels
 from courtroom.experiments.outcome import Outcome
 from courtroom.law import LAST_GENERAL, Judgment, Term, articles_compared, charges_compared, term_class
@@ -65,15 +64,11 @@ def _class(one: Gold | Judgment) -> frozenset[Hashable]:
     return frozenset() if term is None else frozenset({term_class(term)})
 
 
-def _is_given(row: CaseResult, field: str) -> bool:
-    """Whether the record gave these labels beside the facts, so that nobody predicted them."""
-    assert isinstance(row.case, CriminalCase)
-    return bool(getattr(row.case.given, field, ())) and row.outcome.details.get("given") is not False
-
-
 def _both(row: CaseResult, side: Side, field: str) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
-    """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them."""
-    if _is_given(row, field):
+    """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them beside the
+    facts, so that nobody predicted them."""
+    assert isinstance(row.case, CriminalCase)
+    if getattr(row.case.given, field, ()) and row.outcome.details.get("given") is not False:
         return ()
     real, mine = side(_gold(row)), predicted(row)
     return ((side(mine) if mine else frozenset(), real),) if real else ()
@@ -97,28 +92,25 @@ def _first_two(row: CaseResult, side: Side, field: str) -> float | None:
     return float(bool(first & pairs[0][1]))
 
 
-def _log_distance(row: CaseResult) -> float | None:
-    term = _gold(row).term_of_imprisonment
-    if term is None:
-        return None
-    mine = predicted(row)
-    return term_score(_months(mine.term_of_imprisonment) if mine else None, term)
+def _by_gold(field: str, value: Callable[[CaseResult, Any], float | None]) -> Each:
+    """Return a case's own value by what the reference has in a field; cases without it are left out."""
+    return lambda row: None if (real := getattr(_gold(row), field)) is None else value(row, real)
+
+
+def _log_distance(row: CaseResult, real: Term) -> float | None:
+    return lawbench.term_score(_months(mine.term_of_imprisonment) if (mine := predicted(row)) else None, real)
 
 
 def _months(term: Term) -> int | None:
     return None if term.death_penalty or term.life_imprisonment else term.imprisonment
 
 
-def _choice(row: CaseResult) -> float | None:
-    real = _gold(row).choice
-    return None if real is None else float(row.outcome.details.get("choice") == real)
-
-
-def _amount(row: CaseResult) -> float | None:
-    real, mine = _gold(row).amount, row.outcome.details.get("amount")
-    if real is None:
-        return None
+def _amount(row: CaseResult, real: float) -> float:
+    mine = row.outcome.details.get("amount")
     return float(isinstance(mine, int | float) and abs(mine - real) <= 0.005)
+
+
+RIGHT_OPTION = _by_gold("choice", lambda row, real: float(row.outcome.details.get("choice") == real))
 
 
 def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
@@ -134,14 +126,7 @@ def _set(name: str, title: str, side: Side, field: str) -> tuple[Measure, ...]:
     )
 
 
-CRIMINAL: tuple[Measure, ...] = (
-    *_set("charge", "Charges", _charges, "charges"),
-    *_set("article", "Articles", _articles, "relevant_articles"),
-    *_set("term", "Term", _class, ""),
-    mean("log_distance", "Term: normalised log distance", JURISAGENTS, _log_distance, usual=True, bounds=None),
-    mean("choice", "Right option", JURISAGENTS, _choice),
-    mean("amount", "Right amount", JURISAGENTS, _amount),
-)
+LOG_DISTANCE = _by_gold("term_of_imprisonment", _log_distance)
 
 
 def is_plain_text(row: CaseResult) -> bool:
@@ -159,7 +144,17 @@ def _only_texts(rows: Sequence[CaseResult]) -> str:
     )
 
 
-CRIMINAL = tuple(replace(measure, missing=_only_texts) for measure in CRIMINAL)
+CRIMINAL = tuple(
+    replace(measure, missing=_only_texts)
+    for measure in (
+        *_set("charge", "Charges", _charges, "charges"),
+        *_set("article", "Articles", _articles, "relevant_articles"),
+        *_set("term", "Term", _class, ""),
+        mean("log_distance", "Term: normalised log distance", JURISAGENTS, LOG_DISTANCE, usual=True, bounds=None),
+        mean("choice", "Right option", JURISAGENTS, RIGHT_OPTION),
+        mean("amount", "Right amount", JURISAGENTS, _by_gold("amount", _amount)),
+    )
+)
 
 LAWBENCH_SCORERS = "LawBench (Fei et al. 2023), its published scorers"
 
@@ -179,36 +174,38 @@ def _written(row: CaseResult, task: str) -> str:
         return "、".join(f"刑法第{number}条" for number in judgment.relevant_articles)
     if task == "3-3":
         return ";".join(judgment.charges)
-    term = judgment.term_of_imprisonment
-    return "" if term.death_penalty or term.life_imprisonment else f"{term.imprisonment}个月"
+    months = _months(judgment.term_of_imprisonment)
+    return "" if months is None else f"{months}个月"
 
 
-def _score(row: CaseResult, only: str = "") -> float | None:
-    assert isinstance(row.case, CriminalCase)
-    task = lawbench.task_of(row.case, row.category)
-    return lawbench.score(task, _written(row, task), row.case) if task and only in ("", task) else None
+def _by_scorer(scorer: Callable[[str, str, CriminalCase], float | None], only: str = "") -> Each:
+    """Return a case's own value by one of LawBench's scorers; of its other tasks, where one is named, none."""
+
+    def each(row: CaseResult) -> float | None:
+        assert isinstance(row.case, CriminalCase)
+        task = lawbench.task_of(row.case, row.category)
+        found = scorer(task, _written(row, task), row.case) if task and only in ("", task) else None
+        return None if found is None else float(found)
+
+    return each
 
 
-def _abstains(row: CaseResult) -> float | None:
-    assert isinstance(row.case, CriminalCase)
-    task = lawbench.task_of(row.case, row.category)
-    return float(lawbench.abstains(task, _written(row, task), row.case)) if task else None
-
-
-def _entirely(row: CaseResult) -> float | None:
-    return None if (score := _score(row)) is None else float(score == 1.0)
+def _entirely(task: str, answer: str, case: CriminalCase) -> float | None:
+    return None if (score := lawbench.score(task, answer, case)) is None else float(score == 1.0)
 
 
 TABLE_5 = "JurisAgents, figure 3 and table 5, by LawBench's published scorers"
 LAWBENCH: tuple[Measure, ...] = (
-    mean("lawbench_articles", "Law articles (3-1): mean F1", TABLE_5, partial(_score, only="3-1")),
-    mean("lawbench_charges", "Charges (3-3): mean F1", TABLE_5, partial(_score, only="3-3")),
-    mean("lawbench_term", "Term (3-4): normalised log distance", TABLE_5, partial(_score, only="3-4"), bounds=None),
-    mean("lawbench_choice", "Case analysis (3-6): accuracy", TABLE_5, partial(_score, only="3-6")),
-    mean("lawbench_amount", "Crime amount (3-7): accuracy", TABLE_5, partial(_score, only="3-7")),
-    mean("lawbench", "LawBench score", LAWBENCH_SCORERS, _score, bounds=None),
-    mean("entirely_right", "Entirely right", "Score of 1 by LawBench's published scorers", _entirely),
-    mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _abstains, better="lower"),
+    mean("lawbench_articles", "Law articles (3-1): mean F1", TABLE_5, _by_scorer(lawbench.score, "3-1")),
+    mean("lawbench_charges", "Charges (3-3): mean F1", TABLE_5, _by_scorer(lawbench.score, "3-3")),
+    mean(
+        "lawbench_term", "Term (3-4): normalised log distance", TABLE_5, _by_scorer(lawbench.score, "3-4"), bounds=None
+    ),
+    mean("lawbench_choice", "Case analysis (3-6): accuracy", TABLE_5, _by_scorer(lawbench.score, "3-6")),
+    mean("lawbench_amount", "Crime amount (3-7): accuracy", TABLE_5, _by_scorer(lawbench.score, "3-7")),
+    mean("lawbench", "LawBench score", LAWBENCH_SCORERS, _by_scorer(lawbench.score), bounds=None),
+    mean("entirely_right", "Entirely right", "Score of 1 by LawBench's published scorers", _by_scorer(_entirely)),
+    mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _by_scorer(lawbench.abstains), better="lower"),
 )
 
 HIT = "Share of cases with a relevant one among the first k"
@@ -247,14 +244,14 @@ _overlap = lru_cache(maxsize=20_000)(overlap)
 _semantic = lru_cache(maxsize=20_000)(bert_score)
 
 
-def _against(field: str, compare: Callable[[str, str], Overlap | Semantic] = _overlap) -> Each:
+def _against(field: str, compare: Callable[[str, str], Mapping[str, float]] = _overlap) -> Each:
     """Return what a summary shares with the reference, where there is one."""
 
     def value(case: Document, made: Outcome) -> float | None:
         summary = made.details.get("summary")
         if not case.reference:
             return None
-        return float(getattr(compare(summary, case.reference), field)) if isinstance(summary, str) else 0.0
+        return compare(summary, case.reference)[field] if isinstance(summary, str) else 0.0
 
     return of(Document, value)
 
@@ -267,18 +264,18 @@ def _scores(row: CaseResult, way: str) -> dict[str, float]:
     """The dimensions that the assessor scored this way."""
     given = row.outcome.details.get(WAYS[way])
     scores = given if isinstance(given, dict) else {}
-    return {name: value for name in Quality.model_fields if isinstance(value := scores.get(name), float | int)}
+    return {name: value for name in QUALITY if isinstance(value := scores.get(name), float | int)}
 
 
 def _combined(row: CaseResult, way: str) -> float | None:
     scores = _scores(row, way)
-    return Quality(**scores).combined if len(scores) == len(Quality.model_fields) else None
+    return float(sum(scores.values())) if len(scores) == len(QUALITY) else None
 
 
 def _effectiveness(row: CaseResult) -> float | None:
     """Combined quality by the time of all calls but the assessor's, one after the other."""
-    scores, seconds = _scores(row, ""), row.outcome.latency_s - row.outcome.assessed_s
-    return Quality(**scores).by_time(seconds) if len(scores) == len(Quality.model_fields) else None
+    quality = _combined(row, "")
+    return None if quality is None else by_time(quality, row.outcome.latency_s - row.outcome.assessed_s)
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:
@@ -289,13 +286,13 @@ def _by_assessor(way: str) -> tuple[Measure, ...]:
     title = f"{way}judged quality".replace("_", " ").capitalize()
     combined = partial(_combined, way=way)
     whole = mean(f"{way}quality", title, COMBINED, combined, percent=False, bounds=(0, 300))
-    return *map(dimension, Quality.model_fields), whole
+    return *map(dimension, QUALITY), whole
 
 
 DOCUMENTS: tuple[Measure, ...] = (
-    mean("rouge1", "ROUGE-1", PAPER, _against("rouge_1"), usual=True),
-    mean("rouge2", "ROUGE-2", PAPER, _against("rouge_2"), usual=True),
-    mean("rougeL", "ROUGE-L", PAPER, _against("rouge_l"), usual=True),
+    mean("rouge1", "ROUGE-1", PAPER, _against("rouge1"), usual=True),
+    mean("rouge2", "ROUGE-2", PAPER, _against("rouge2"), usual=True),
+    mean("rougeL", "ROUGE-L", PAPER, _against("rougeL"), usual=True),
     mean("bleu", "BLEU", PAPER, _against("bleu"), usual=True),
     mean("bertscore", "BERTScore F1", BERTSCORE, _against("f1", _semantic), missing=_why_not),
     mean("bertscore_precision", "BERTScore precision", BERTSCORE, _against("precision", _semantic), missing=_why_not),

@@ -8,23 +8,32 @@ import numpy as np
 
 from courtroom.cases.case import Case, CaseT
 from courtroom.evaluation.intervals import Bounds, Finish, Sums
-from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.outcome import Outcome, State
 
 
 @dataclass(frozen=True)
 class CaseResult:
-    """What an arm came to on a case, beside what is known of it."""
+    """One cell: what an arm came to on a case, beside what is known of it. The row of all exports."""
 
     case: Case
     category: str
     """Of the case in its dataset."""
     outcome: Outcome
+    """An empty one as long as there is none."""
     relevance: Mapping[str, int] = field(default_factory=dict)
     """How relevant other rows of its dataset are to it, by their ids; empty where nobody has judged that."""
     single: Outcome | None = None
     """What the single model came to on the case that the arm's gain is over."""
     repeat: int = 0
     """In which of the arm's runs over all cases."""
+    number: int = 0
+    arm: str = ""
+    row: str = ""
+    """The case's id in its dataset."""
+    run: str = ""
+    """Empty for a prediction made elsewhere."""
+    state: State = "done"
+    reason: str = ""
 
 
 Each = Callable[[CaseResult], float | None]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
@@ -71,18 +72,6 @@ _was_not_asked = partial(_unless_asked, "confidence", "asks_confidence")
 _not_asked_for_pieces = partial(_unless_asked, "rests_on", "asks_pieces")
 
 
-def _confidence(row: CaseResult) -> float | None:
-    return share(sum(row.outcome.confidence.values()) / HIGHEST_CONFIDENCE, len(row.outcome.confidence))
-
-
-def _not_in_case(row: CaseResult) -> float | None:
-    return share(row.outcome.not_in_case, row.outcome.statements)
-
-
-def _majority(row: CaseResult) -> float | None:
-    return share(max(row.outcome.counts.values(), default=0), row.outcome.cast)
-
-
 def _pieces(row: CaseResult) -> float | None:
     pieces = {name for name, _ in row.case.parts()}
     return share(len(pieces & {*row.outcome.rests_on}), len(pieces)) if row.outcome.rests_on else None
@@ -95,6 +84,12 @@ def _with_script(row: CaseResult) -> float | None:
     return share(free.count(made.held), len(free)) if made.held else None
 
 
+SURE = of(Case, lambda _, made: share(sum(made.confidence.values()) / HIGHEST_CONFIDENCE, len(made.confidence)))
+NOT_IN_CASE = of(Case, lambda _, made: share(made.not_in_case, made.statements))
+MAJORITY = of(Case, lambda _, made: share(max(made.counts.values(), default=0), made.cast))
+ALIKE = of(
+    Case, lambda _, made: share(sum(many * (many - 1) for many in made.counts.values()), made.cast * (made.cast - 1))
+)
 BESIDE = N_("As members say beside their last vote")
 OF_PIECES = N_("Of all pieces, those that some member names beside its last vote")
 BY_RULES = N_("By the rules of docs/questions.md, which find a part of them")
@@ -111,11 +106,11 @@ VOTES: tuple[Measure, ...] = (
         of_confidence,
         _was_not_asked,
     ),
-    mean("confidence", N_("Confidence"), BESIDE, _confidence, missing=_was_not_asked),
+    mean("confidence", N_("Confidence"), BESIDE, SURE, missing=_was_not_asked),
     mean("pieces_used", N_("Pieces of the case that votes rest on"), OF_PIECES, _pieces, missing=_not_asked_for_pieces),
-    mean("not_in_case", N_("Statements with a claim that is not in the case"), BY_RULES, _not_in_case, better="lower"),
+    mean("not_in_case", N_("Statements with a claim that is not in the case"), BY_RULES, NOT_IN_CASE, better="lower"),
     mean("with_script", N_("Others' votes for the scripted side"), UNSCRIPTED, _with_script),
-    mean("majority", "Share of the majority", "Votes for the outcome with most, by votes cast", _majority),
+    mean("majority", "Share of the majority", "Votes for the outcome with most, by votes cast", MAJORITY),
 )
 
 CYBERJURORS = "CyberJurors, table 2"
@@ -149,9 +144,9 @@ def _first_right(case: Dispute, made: Outcome) -> float | None:
     return float(("seller" if seller > buyer else "buyer") == case.jury.winner)
 
 
-def _ended(row: CaseResult, number: int) -> float | None:
-    """Whether the jury voted so many times."""
-    return float(row.outcome.rounds == number) if row.outcome.rounds else None
+def _ended_after(number: int) -> Measure:
+    each = of(Dispute, lambda _, made: float(made.rounds == number) if made.rounds else None)
+    return mean(f"ended_{number}", f"Ended after round {number}", FIGURE_5, each)
 
 
 WINNER = of(Dispute, lambda case, made: float(made.outcome == case.jury.winner) if case.jury else None)
@@ -166,7 +161,7 @@ DISPUTES: tuple[Measure, ...] = (
     mean("votes_mae", "Votes off (MAE)", CYBERJURORS, of(Dispute, _votes_off), **OFF),
     mean("votes_rmse", "Votes off (RMSE)", CYBERJURORS, of(Dispute, _votes_off), root=True, **OFF),
     mean("first_accuracy", "Accuracy after round 1", FIGURE_5, of(Dispute, _first_right)),
-    *(mean(f"ended_{n}", f"Ended after round {n}", FIGURE_5, partial(_ended, number=n)) for n in range(1, ROUNDS + 1)),
+    *map(_ended_after, range(1, ROUNDS + 1)),
 )
 
 COURTROOM_LLM, GAIN = "Courtroom-LLM, section 4.2", "Courtroom-LLM, section 4.2.3, figure 6"
@@ -278,12 +273,7 @@ def _voted_for(letter: str) -> Measure:
     return mean(f"share_{letter.lower()}", title, N_("Share of the votes cast"), each, usual=True, missing=missing)
 
 
-def _alike(row: CaseResult) -> float | None:
-    cast = row.outcome.cast
-    return share(sum(many * (many - 1) for many in row.outcome.counts.values()), cast * (cast - 1))
-
-
 QUESTIONS: tuple[Measure, ...] = (
     *map(_voted_for, LETTERS),
-    mean("agreement", N_("Agreement"), N_("Share of pairs of members who vote alike"), _alike, usual=True),
+    mean("agreement", N_("Agreement"), N_("Share of pairs of members who vote alike"), ALIKE, usual=True),
 )

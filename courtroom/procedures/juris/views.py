@@ -6,7 +6,7 @@ from typing import Any, get_args
 from courtroom import Document, Record
 from courtroom.declarations.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
-from courtroom.evaluation.summaries import Quality, bert_score, grounding, lead, overlap, where, why_not
+from courtroom.evaluation.summaries import QUALITY, bert_score, by_time, grounding, lead, overlap, where, why_not
 from courtroom.judging.views import Shown
 from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.setup import NOT_ASSESSED, JurisSetup
@@ -195,9 +195,6 @@ def _text(record: Record) -> str:
     return record.case.text
 
 
-DIMENSIONS = ("faithfulness", "completeness", "conciseness")
-
-
 def measures(record: Record) -> Shown:
     """ROUGE, BLEU and BERTScore against the reference summary; the assessor's scores; quality by time."""
     verdict = record.run.verdict
@@ -209,7 +206,7 @@ def measures(record: Record) -> Shown:
     seconds = sum(call.latency_s for call in record.calls) - record.assessed_s
     rows = [_row(name, scores, seconds) for name, scores in ways.items() if scores]
     if rows:
-        dimensions = (name.capitalize() for name in DIMENSIONS)
+        dimensions = (name.capitalize() for name in QUALITY)
         columns = ("Way", *dimensions, "Combined", "Inference time (s)", "Quality by time")
         title = "By the assessor, 0 to 100 each; quality by time is their sum by the time of all other calls"
         blocks.append(Table(columns, tuple(rows), title=title))
@@ -236,8 +233,8 @@ def _overlap(record: Record, summary: str) -> Iterator[Block]:
     missing = why_not([case.reference])
     rows = []
     for name, text in compared.items():
-        got, semantic = overlap(text, case.reference), None if missing else bert_score(text, case.reference).f1
-        rows.append((name, got.rouge_1, got.rouge_2, got.rouge_l, got.bleu, semantic))
+        semantic = None if missing else bert_score(text, case.reference)["f1"]
+        rows.append((name, *overlap(text, case.reference).values(), semantic))
     columns = ("Text", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "BERTScore")
     yield Table(columns, tuple(rows), title="Against the reference summary (F1)")
     if missing:
@@ -245,11 +242,11 @@ def _overlap(record: Record, summary: str) -> Iterator[Block]:
 
 
 def _row(way: str, scores: dict[str, Any], seconds: float) -> tuple[Any, ...]:
-    values = [scores[name] for name in DIMENSIONS]
+    values = [scores[name] for name in QUALITY]
     if any(score is None for score in values):
         return (way, *values, None, seconds, None)
-    quality = Quality(**dict(zip(DIMENSIONS, values, strict=True)))
-    return (way, *values, quality.combined, seconds, quality.by_time(seconds))
+    quality = float(sum(values))
+    return (way, *values, quality, seconds, by_time(quality, seconds))
 
 
 def _made_of(fine: dict[str, Any]) -> Iterator[Block]:

@@ -5,9 +5,9 @@ reference only" to the judge (prompt 3), and the presiding judge names articles 
 """
 
 import re
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import AliasChoices, BaseModel, Field, create_model, field_validator
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
 from courtroom.judging.criminal import FURTHER, TERM, Articles, Charges, OfFacts, OneTerm, as_judgment, fuller
@@ -47,6 +47,12 @@ class Shortlist(Answer):
         return tuple(dict.fromkeys(articles))
 
 
+EXPLANATION = filled("How do the facts meet the elements of the article, in short?")
+SUGGESTIONS = Field(
+    default="", description="What is wrong, and what should be done otherwise? Empty when the draft passes."
+)
+
+
 class DraftJudgment(Answer):
     """y_draft: the most relevant article and a brief basis (prompt 3).
 
@@ -55,7 +61,17 @@ class DraftJudgment(Answer):
 
     published_order = "appendix E, prompt 3"
     predicted_article: ArticleNumber = Field(description="Which article fits best, by its number (133 for 133-1 too)?")
-    explanation: Paragraph = filled("How do the facts meet the elements of the article, in short?")
+    explanation: Paragraph = EXPLANATION
+
+
+class _Explained(Answer):
+    explanation: Paragraph = EXPLANATION
+
+
+class ReasonedDraft(DraftJudgment, _Explained):
+    """A draft whose basis stands before the article."""
+
+    published_order = ""
 
 
 class Verification(Answer):
@@ -66,25 +82,17 @@ class Verification(Answer):
 
     published_order = "appendix E, prompt 4"
     need_rejudge: bool = Field(description="Is the draft rejected?")
-    suggestions: Paragraph = Field(
-        default="", description="What is wrong, and what should be done otherwise? Empty when the draft passes."
-    )
+    suggestions: Paragraph = SUGGESTIONS
 
 
-A = TypeVar("A", bound=Answer)
+class _Advised(Answer):
+    suggestions: Paragraph = SUGGESTIONS
 
 
-def reasoned(answer: type[A], reasons: str) -> type[A]:
-    """The same answer whose reasons stand before what they are for; `reasons`: their field."""
-    fields: dict[str, Any] = {reasons: (answer.model_fields[reasons].annotation, answer.model_fields[reasons])}
-    first: Any = create_model("Reasons", __base__=Answer, **fields)
-    form: type[A] = create_model(answer.__name__, __base__=(answer, first))
-    form.published_order = ""
-    return form
+class ReasonedVerification(Verification, _Advised):
+    """A verification whose advice stands before the flag."""
 
-
-REASONED_DRAFT = reasoned(DraftJudgment, "explanation")
-REASONED_VERIFICATION = reasoned(Verification, "suggestions")
+    published_order = ""
 
 
 class FinalJudgment(Answer):
@@ -179,7 +187,7 @@ class DraftOpinion(OfFacts, Task[DraftJudgment]):
 
     @property
     def form(self) -> type[DraftJudgment]:
-        return REASONED_DRAFT if self.reasons_first else DraftJudgment
+        return ReasonedDraft if self.reasons_first else DraftJudgment
 
 
 class Verify(OfFacts, OfMemory, Task[Verification]):
@@ -192,7 +200,7 @@ class Verify(OfFacts, OfMemory, Task[Verification]):
 
     @property
     def form(self) -> type[Verification]:
-        return REASONED_VERIFICATION if self.reasons_first else Verification
+        return ReasonedVerification if self.reasons_first else Verification
 
 
 class Preside(OfFacts, OfMemory, Decides, Task[FinalJudgment]):

@@ -86,7 +86,7 @@ def _read(drafted: Drafts, cases: Mapping[str, Case]) -> Drafts:
 def mirror_view(results: ExperimentResults) -> None:
     """What each change moved: in sentences, as a figure, as a table."""
     found = results.mirror
-    models = sorted({model for row in results.rows if row.outcome for model in row.outcome.models})
+    models = sorted({model for row in results.rows for model in row.outcome.models})
     about = _("Each change against the same heard again, unchanged: over cases or, of a single one, over seeds.")
     st.subheader(_("Would it be the same for somebody else?"), help=about)
     if not found:

@@ -16,8 +16,9 @@ from courtroom.experiments.bundle import zipped
 from courtroom.experiments.canary import MAX_CALLS, USUAL_CALLS
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.mirror import is_mirror
+from courtroom.experiments.outcome import State
 from courtroom.experiments.results import LEARNING, ExperimentResults, audit_table, first_runs
-from courtroom.experiments.store import State, StoredExperiment
+from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import csv_of, latex, lines_of, markdown
 from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, draw_yardstick
@@ -317,7 +318,7 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
         text = _("P: how often chance alone makes the repeats of an arm differ so much in what they get right.")
         st.caption(text + " " + _("T: Student's t of the first measure against the arm above, a pair for each repeat."))
     pairs = [pair for pair in results.pairs if pair.group == group]
-    for line in summary(pairs, [one for one in results.overall if one.group == group]):
+    for line in summary(pairs, results.overall):
         st.markdown(literal(line))
     for pair in [one for one in pairs if one.holds][:MAX_SENTENCES_AT_ONCE]:
         st.markdown(f"- {literal(sentence(pair))}")
