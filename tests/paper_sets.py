@@ -23,10 +23,6 @@ class PaperSet:
     """By the source of a piece, sentences that it holds, word for word."""
     pictures: list[str] = field(default_factory=list)
     """The sources of the pieces that are pictures."""
-    whose: dict[str, str] = field(default_factory=dict)
-    """By the beginning of a source, the side that relies on it: `claimant` or `respondent`."""
-    order: str = ""
-    """Written in one of the papers to whoever reads them; it must have no effect."""
 
 
 def screen(*said: list[str]) -> bytes:

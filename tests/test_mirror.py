@@ -144,13 +144,6 @@ def test_a_jury_that_favours_a_name_is_found(house: Courthouse) -> None:
     assert [one["holds"] for one in found.as_data()["mirror"]].count(True) == 1
 
 
-def test_a_jury_that_favours_nobody_moves_nothing(house: Courthouse) -> None:
-    answered_by(house, FavouringJury())
-    found = done(house, mirror_of(house, trials(20, seed=1)))
-    assert len(found.mirror) == 9
-    assert not any(pair.holds for pair in found.mirror)
-
-
 def made_up(favour: float, seed: int) -> list[Pair]:
     """What a mirror of four changes moves in 40 cases by votes that are drawn; the first change takes a favour away."""
     draw = random.Random(seed)

@@ -27,7 +27,7 @@ from courtroom.room.scene import scene
 from courtroom.text.words import has_chinese
 from tests.driving import finished
 from tests.driving import house as house  # a fixture
-from tests.scripted_jury import text_of
+from tests.toy import text_of
 from tests.write_prompts import QUESTION
 
 SECRET = "Between us, I think the other way."
@@ -69,18 +69,18 @@ def test_clear_cases_are_decided_each_its_way_and_close_ones_begin_divided(house
         purse = hear(house, f"trial-market-purse{language}", seed)
         assert (cellar.run.verdict.outcome, purse.run.verdict.outcome) == ("guilty", "not-guilty")
     for case in ("trial-boatyard-fire", "trial-bakery-oven"):
-        firsts = [first(hear(house, f"{case}{language}", seed)) for seed in range(8)]
+        firsts = [first(hear(house, f"{case}{language}", seed, rounds=0)) for seed in range(8)]
         assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 6
 
 
 def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: Courthouse) -> None:
-    assert hear(house).setup.standard == "reasonable-doubt"
-    record = hear(house, "trial-bakery-oven", rule="majority")
+    assert hear(house, rounds=0).setup.standard == "reasonable-doubt"
+    record = hear(house, "trial-bakery-oven", rule="majority", rounds=0)
     assert record.setup.standard == "preponderance"
     assert set(record.run.verdict.counts) == {"plaintiff", "defendant"}
     standards = ("reasonable-doubt", "clear-and-convincing", "preponderance")
     strict, middle, mild = (
-        sum(first(hear(house, seed=seed, standard=one, rule="majority"))["guilty"] for seed in range(2))
+        sum(first(hear(house, seed=seed, standard=one, rule="majority", rounds=0))["guilty"] for seed in range(2))
         for one in standards
     )
     assert strict < middle < mild
