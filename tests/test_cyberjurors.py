@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from courtroom import Courthouse, Hit, Medium, ModelSpec, Record, Search, Settings
+from courtroom import Courthouse, Hit, Medium, ModelSpec, Record, Search
 from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
 from courtroom.engine.interventions import AddEvidence
 from courtroom.engine.run import Control
@@ -18,8 +18,11 @@ from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from tests import pictures
 from tests.asked import leaves
-from tests.driving import drive, hearing, prepared
-from tests.scripted_jury import CASE, Jury, courthouse, hear, text_of
+from tests.driving import answered_by, drive, hearing, prepared, whole_hearing
+from tests.scripted_jury import Jury
+from tests.toy import text_of
+
+CASE = "phone-battery"
 
 
 @pytest.fixture
@@ -28,8 +31,14 @@ def jury() -> Jury:
 
 
 @pytest.fixture
-def house(tmp_path: Path, jury: Jury) -> Courthouse:
-    return courthouse(Settings(home=tmp_path), jury)
+def house(house: Courthouse, jury: Jury) -> Courthouse:
+    """One in which the jury answers, whichever model is asked."""
+    return answered_by(house, jury)
+
+
+def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs: Any) -> Record:
+    given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs}
+    return whole_hearing(house, "cyberjurors", case or CASE, seed, **given)
 
 
 def tasks(record: Record) -> Counter[str]:

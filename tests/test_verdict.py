@@ -21,7 +21,7 @@ from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnD
 from courtroom.procedures.verdict.train import fitting
 from tests.driving import whole_hearing
 from tests.toy import Scripted, text_of
-from tests.verdict_questions import TOLD, file_of, rendered
+from tests.write_prompts import FOLDER, WITH_MEMORY, with_memory
 
 QUARRELS = "picking quarrels and provoking trouble"
 CASE = CriminalCase(
@@ -306,10 +306,11 @@ def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_noth
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
 
 
-@pytest.mark.parametrize("language", TOLD)
-def test_the_prompts_with_a_memory_in_view_are_those_on_file(language: str) -> None:
-    kept = file_of(language).read_text(encoding="utf-8")
-    assert rendered(language) == kept, "read the new prompts, then write them by python -m tests.verdict_questions"
+@pytest.mark.parametrize("name", WITH_MEMORY)
+def test_the_prompts_with_a_memory_in_view_are_those_on_file(name: str) -> None:
+    kept = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    asked = with_memory(WITH_MEMORY[name])
+    assert asked == kept, "read the new prompts, then write them by python -m tests.write_prompts"
 
 
 PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content": "A purse was taken."}]
