@@ -28,9 +28,8 @@ from tests.kills import go_on_with_experiment
 from tests.openai_server import refusal
 from tests.provider_server import ProviderServer
 from tests.say import SayAWord
-from tests.test_experiments import SINGLE, TEXTS, home, spec
-
-__all__ = ["home"]  # a fixture
+from tests.test_experiments import SINGLE, TEXTS, spec
+from tests.test_experiments import home as home  # a fixture
 
 CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
 both = pytest.mark.parametrize("model", [CLAUDE, GPT])

@@ -25,10 +25,8 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA
 from pages.parts.shared.words import literal
 from tests.driving import arms_of, done, drive, shell, whole_hearing
-from tests.pages import house, opened_at, page, texts
-
-__all__ = ["house"]  # a fixture
-
+from tests.pages import house as house  # a fixture
+from tests.pages import opened_at, page, texts
 
 BOTH = {"asks_confidence": True, "asks_pieces": True}
 VOTE_BY_TURNS: dict[str, tuple[str, dict[str, Any]]] = {

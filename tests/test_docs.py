@@ -31,6 +31,7 @@ from tests.app_server import app_server, free_port
 from tests.docs import PAGES, PAPERS, ROOT, anchors, blocks, commands, links
 from tests.driving import drive, until
 from tests.driving import shell as run
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 from tests.real_model import MODEL, needs_packages
 
@@ -347,7 +348,7 @@ def test_an_example_on_the_page_runs(step: str, tmp_path: Path) -> None:
     (tmp_path / "prompts").mkdir()
     heard = procedure(step, tmp_path / "prompts")
     register((heard,))
-    house = Courthouse(Settings(home=tmp_path / "home"), procedures=(heard,))
+    house = Courthouse(Settings(home=copied(tmp_path / "home")), procedures=(heard,))
     run = drive(house, house.new_run("example", house.library.case("phone-battery"), heard.setup(), 0))
     record = house.record(run)
     assert record.run.verdict, record.run.reason

@@ -18,19 +18,7 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
 
 from courtroom import Courthouse, Setup
-from courtroom.knowledge.embedding import (
-    DEFAULT,
-    DIMENSIONS,
-    HASHED,
-    LOCAL,
-    MEANINGS,
-    REMOTE,
-    HashedNgrams,
-    LocalEncoder,
-    WordsAndMeaning,
-    about_embedding,
-    embedding_of,
-)
+from courtroom.knowledge import embedding
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.models.request import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -99,9 +87,9 @@ async def test_a_folder_names_its_encoder(pooling: str, wanted: list[float], tin
     shutil.copy(TABLE, tiny / "model.onnx")
     (tiny / "1_Pooling").mkdir()
     (tiny / "1_Pooling" / "config.json").write_text(json.dumps({pooling: True}))
-    assert about_embedding("local/tiny").startswith("local/tiny runs on this machine")
+    assert embedding.about_embedding("local/tiny").startswith("local/tiny runs on this machine")
     setup = CyberJurorsSetup(embedding="local/tiny", jury_size=3, rounds=1)
-    encoder = embedding_of(setup.embedding)
+    encoder = embedding.embedding_of(setup.embedding)
     assert encoder.name != "local/tiny"  # another encoder of that name has another
     found = await encoder.embed(["kettle ticket", "kettle", "teapot", "kettle ticket ticket", "kettle ticket kettle"])
     assert np.allclose(found[0], wanted)
@@ -111,20 +99,20 @@ async def test_a_folder_names_its_encoder(pooling: str, wanted: list[float], tin
     assert house.record(run).run.verdict is not None
 
 
-@pytest.mark.parametrize("name", sorted(LOCAL))
+@pytest.mark.parametrize("name", sorted(embedding.LOCAL))
 async def test_an_encoder_that_is_not_there_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="There is no encoder local/gone here"):
-        await LocalEncoder("local/gone").embed(["a"])
-    monkeypatch.setitem(sys.modules, LOCAL[name].library, None)  # as where the extra is not installed
+        await embedding.LocalEncoder("local/gone").embed(["a"])
+    monkeypatch.setitem(sys.modules, embedding.LOCAL[name].library, None)  # as where the extra is not installed
     with pytest.raises(ModelError, match=r"pip install 'courtroom\[embeddings\]'"):
-        await LocalEncoder(name).embed(["a"])
-    assert isinstance(embedding_of(name), LocalEncoder)
+        await embedding.LocalEncoder(name).embed(["a"])
+    assert isinstance(embedding.embedding_of(name), embedding.LocalEncoder)
 
 
 def test_an_offered_embedding_can_be_chosen_and_none_that_says_where_it_is_asked() -> None:
-    for name in ("", DEFAULT, HASHED, *LOCAL, *REMOTE):
+    for name in ("", embedding.DEFAULT, embedding.HASHED, *embedding.LOCAL, *embedding.REMOTE):
         assert Setup(embedding=name).embedding == name
-        assert about_embedding(name or DEFAULT)
+        assert embedding.about_embedding(name or embedding.DEFAULT)
     hostile = ("http://evil.example/v1", "openai/x?key=1", "local/../../etc")
     for name in (*hostile, "local/org/model", "offline", "nobody/x"):
         with pytest.raises(ValidationError):
@@ -158,12 +146,14 @@ async def test_a_refused_key_is_asked_once_and_told_without_the_key(
 
 
 async def test_the_default_embedding_knows_english_words_of_one_meaning() -> None:
-    found = await WordsAndMeaning().embed(
+    found = await embedding.WordsAndMeaning().embed(
         ["She shoplifted goods", "A woman stole from a store", "The show is cancelled", ""]
     )
-    assert found.shape == (4, DIMENSIONS + MEANINGS)
+    assert found.shape == (4, embedding.DIMENSIONS + embedding.MEANINGS)
     assert found[0] @ found[1] > found[0] @ found[2]
     assert not found[3].any()
     chinese = ["被告人在公交车上扒窃他人钱包", "他偷了手机"]
-    by_words = await HashedNgrams().embed(chinese)
-    assert np.allclose((await WordsAndMeaning().embed(chinese))[:, :DIMENSIONS], by_words, atol=1e-6)
+    by_words = await embedding.HashedNgrams().embed(chinese)
+    assert np.allclose(
+        (await embedding.WordsAndMeaning().embed(chinese))[:, : embedding.DIMENSIONS], by_words, atol=1e-6
+    )

@@ -16,6 +16,7 @@ from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.verdict.setup import VerdictSetup
 from tests.driving import answered_by, done, drive
+from tests.furnished import copied
 from tests.test_experiments import house as house  # a fixture
 from tests.test_experiments import killed
 from tests.toy import text_of
@@ -38,7 +39,7 @@ def spec(**given: Any) -> Experiment:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the dataset, whose memory holds something already."""
-    home = tmp_path_factory.mktemp("training") / "home"
+    home = copied(tmp_path_factory.mktemp("training") / "home")
     house = Courthouse(Settings(home=home))
     splits = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
     house.datasets.add("benches", [Row(id=one, case=house.library.case(one), split=splits[one]) for one in splits])

@@ -35,6 +35,7 @@ from courtroom.settings import DATA, Settings
 from tests.asked import Asked, asked, media_of
 from tests.driving import house as house  # a fixture
 from tests.driving import shell, whole_hearing
+from tests.furnished import copied
 from tests.samples import sample
 from tests.toy import CASE as TOY_CASE
 from tests.toy import CastVote, toy
@@ -134,7 +135,7 @@ def learn(house: Courthouse, case: Case) -> None:
 def test_what_is_asked_is_the_same_whatever_the_outcome_was(tmp_path: Path, name: str) -> None:
     said = []
     for word in (ONE, OTHER):
-        house = Courthouse(Settings(home=tmp_path / word))
+        house = Courthouse(Settings(home=copied(tmp_path / word)))
         case = decided(sample(house, PROCEDURES[name].kinds[0]), word)
         learn(house, case)
         said.append(sorted(one.text() for one in asked(house, name, case=case)))  # members are asked in any order

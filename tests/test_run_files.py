@@ -99,8 +99,9 @@ def heard(house: Courthouse, **model: Any) -> Record:
 
 
 @pytest.mark.parametrize("connection", ["lab", ""])
-def test_an_export_holds_no_servers_address(server: OpenAIServer, tmp_path: Path, connection: str) -> None:
-    house = Courthouse(Settings(home=tmp_path / "here"))
+def test_an_export_holds_no_servers_address(
+    server: OpenAIServer, house: Courthouse, tmp_path: Path, connection: str
+) -> None:
     house.connections["lab"] = Connection.model_validate({"provider": "openai", "address": server.url})
     record = heard(house, connection=connection)
     assert server.url in {call.address for call in record.calls}, "the record itself knows it"

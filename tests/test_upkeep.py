@@ -28,6 +28,7 @@ from tests.attacks.test_files import link, zipped
 from tests.bell_servers import Hook
 from tests.driving import drive, shell, until
 from tests.full_store import STORE, full_store
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 
 
@@ -144,7 +145,7 @@ def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
 def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": {"id": "openai/real"}})
     with OpenAIServer(delay=0.05, known_to=monkeypatch) as server:
-        house = Courthouse(Settings(home=tmp_path / "home"))
+        house = Courthouse(Settings(home=copied(tmp_path / "home")))
         case = house.library.case("oak-table")
         before = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99))
         runs = [house.new_run("cyberjurors", case, setup, seed) for seed in range(3)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom import Courthouse, Settings
+from courtroom import Courthouse
 from courtroom.datasets import Row
 from courtroom.experiments.spec import parsed
 from courtroom.models import batches
@@ -22,11 +22,10 @@ PANEL = {"jury_size": 17, "rounds": 3, "consensus": 1.0, "model.vision": "no"}
     [("anthropic/claude-sonnet-5-5", 0.35), ("openai/gpt-5-mini", 0.35), ("anthropic/claude-sonnet-4-5", 0.40)],
 )
 def test_a_verdict_with_cache_and_batch_costs_what_is_published(
-    model: str, most: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    model: str, most: float, house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(batches, "QUIET_S", 0.2)
     monkeypatch.setattr(batches, "MIN_LOOK_S", 0.05)
-    house = Courthouse(Settings(home=tmp_path))
     case = house.library.case(CASE)
     house.datasets.add("one", iter([Row(id=case.id, case=case, category="", split="test")]))
     arm = {"name": "jury", "procedure": "cyberjurors", "model": model, "set": PANEL}
@@ -35,7 +34,6 @@ def test_a_verdict_with_cache_and_batch_costs_what_is_published(
         expected = house.experiments.estimate(experiment)
         (row,) = done(house, experiment).rows
         record = house.record(row.run)
-        house.close()
     assert (row.state, len(record.tallies), server.calls) == ("done", 3, 0), row.reason
     paid = {name: server.billed[f"batch {name}"] for name in ("full", "read", "written", "completion")}
     prompt, completion = record.tokens
