@@ -15,13 +15,6 @@ from courtroom.models.request import ModelError
 from tests.toy import Bench, ToySetup, side_by_member, toy
 
 
-def gone_on(bench: Bench, run: str) -> str:
-    """What a run has come to, driven on."""
-    bench.runner.go(run, Control())
-    bench.runner.wait(run, 10)
-    return str(bench.store.status(run))
-
-
 @pytest.mark.parametrize(
     ("control", "reason", "tallies"),
     [
@@ -37,7 +30,7 @@ def test_a_run_pauses_where_it_is_told_and_goes_on(bench: Bench, control: Contro
     assert reason in record.run.reason
     assert len(record.tallies) >= tallies
     assert control.stage is None or [stage.name for stage in record.stages] == ["Round 1"]
-    assert gone_on(bench, record.run.id) == "done"
+    assert bench.go_on(record.run.id, control=Control()).run.status == "done"
     assert len(bench.model.history) == 6
 
 
@@ -48,7 +41,7 @@ def test_after_a_lost_quorum_only_those_who_failed_are_asked(bench: Bench) -> No
     assert record.run.status == "failed"
     assert "1 of 3 members could vote in Round 1" in record.run.reason
     bench.model.reply = side_by_member
-    assert gone_on(bench, record.run.id) == "done"
+    assert bench.go_on(record.run.id).run.status == "done"
     asked = Counter(request.tag for request in bench.model.history)
     assert (asked["0/juror-03"], asked["0/juror-01"]) == (2, 3)
 

@@ -21,7 +21,7 @@ from tests.driving import answered_by, done, hearing, shell
 from tests.driving import house as house  # a fixture
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
-from tests.pages import benched, opened_at, page, press, ran
+from tests.pages import benched, opened_at, press, ran
 from tests.pages import texts as page_texts
 from tests.test_questions import bridge
 
@@ -294,8 +294,6 @@ def test_a_change_is_read_and_put_right_before_it_is_heard(app_house: Courthouse
     assert (gender.name, gender.seen_by) == ("The other gender", "who was at this page")
     assert "with him at 10:18" in gender.rewritten["trial-market-purse"]["defence.2"]
     assert gender.rewritten["trial-market-purse"]["charge"].startswith("Oliver Walker is charged")
-    app = page("what_if", experiment=kept.id)
-    app.query_params.update({"experiment": kept.id})
-    ran(app)
+    app = opened_at("what_if", experiment=kept.id)
     assert "There are too few cases or seeds to know of any difference." in page_texts(app)
     assert "not a language model" in page_texts(app), "whose votes they are stands beside what they show"

@@ -22,7 +22,7 @@ from courtroom.engine.errors import BudgetReached
 from courtroom.media.store import MediaStore
 from courtroom.models.pool import ModelPool
 from tests import forks
-from tests.kills import die_when
+from tests.kills import die_after
 from tests.openai_server import OpenAIServer
 from tests.test_resilience import environment, record_of, result, runs
 from tests.toy import CASE, Bench, ToySetup, side_by_member
@@ -30,17 +30,9 @@ from tests.toy import CASE, Bench, ToySetup, side_by_member
 NONSENSE = "I would rather not say."
 
 
-def shell_that_dies(answers: int, *words: str) -> None:
-    """The command of the shell; the process is dead as soon as so many answers are on disk, before anything else happens."""
-    kept = [0]
-    keep = AnswerStore.keep
-
-    def counted(store: AnswerStore, *given: Any) -> None:
-        keep(store, *given)
-        kept[0] = store._database.connection.execute("SELECT count(*) FROM answers").fetchone()[0]
-
-    AnswerStore.keep = counted  # type: ignore[method-assign]
-    die_when(lambda: kept[0] >= answers)
+def shell_that_dies(*words: str) -> None:
+    """The command of the shell; the process is dead as soon as an answer is on disk, before anything else happens."""
+    die_after(1, ((AnswerStore, "keep"),))
     forks.shell(*words)
 
 
@@ -49,7 +41,7 @@ def test_what_killed_processes_paid_is_counted(tmp_path: Path) -> None:
     with OpenAIServer(answer=lambda body: NONSENSE if server.calls <= 3 else None) as server:
         run = ("run", "oak-table", "--procedure", "debate", "--set", "rounds=1", "--model", "openai/any", "--json")
         for last in (1, 2, 3):
-            with forks.Fork(shell_that_dies, last, *run, environment=environment(tmp_path, server.url)) as process:
+            with forks.Fork(shell_that_dies, *run, environment=environment(tmp_path, server.url)) as process:
                 assert process.finish().returncode == -signal.SIGKILL
             assert server.calls == last
             (begun,) = runs(tmp_path)

@@ -25,7 +25,7 @@ from courtroom.models.wire import nearest, to_wire
 from courtroom.procedures.cyberjurors.evidence import key_media
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 from courtroom.settings import DATA
-from tests.pictures import clip, png
+from tests.pictures import clip, png, saved
 from tests.say import picture
 from tests.toy import CASE
 
@@ -35,12 +35,6 @@ SAMPLES = [read_folder(path.parent).case for path in sorted((DATA / "cases").glo
 @pytest.fixture
 def store(tmp_path: Path) -> MediaStore:
     return MediaStore(tmp_path / "media")
-
-
-def saved(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
-    out = io.BytesIO()
-    image.save(out, form, **options)
-    return out.getvalue()
 
 
 def case_with(data: bytes, store: MediaStore, name: str = "photo.png") -> Dispute:

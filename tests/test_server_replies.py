@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,11 @@ from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, ModelError, Reply, Request
 from courtroom.models.route import Connection, Connections
 from courtroom.shell.options import result
-from courtroom.store.opening import open_store
-from courtroom.store.writer import Writer
 from tests.driving import hearing, shell, whole_hearing
 from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
 from tests.pages import house as house  # a fixture
 from tests.pages import page, texts
-from tests.say import Watch, Word, ask, either_way, question, there
+from tests.say import Watch, Word, ask, either_way, model_at, question, there
 from tests.server_thread import WebServer
 
 pytestmark = pytest.mark.usefixtures("no_pause")
@@ -154,9 +151,7 @@ async def test_what_a_server_refuses_is_left_out_once_for_all_and_told(name: str
     calls = []
     with OpenAIServer(answer=refusing(what, told), keep_bodies=True) as server:
         for _ in ("one process", "the next"):
-            with closing(open_store(tmp_path / "store.sqlite")) as database, closing(Writer(database)) as writer:
-                capabilities = Capabilities(database, writer, there(server))
-                model = ModelPool(MediaStore(tmp_path), there(server), None, capabilities)
+            with model_at(server, tmp_path) as model:
                 reply = await model.answer(asked, watch)
                 assert word(reply)
                 assert (without in reply.left_out) is bool(without)

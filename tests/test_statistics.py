@@ -198,17 +198,13 @@ def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
 LIFE, DEATH = Term(life_imprisonment=True), Term(death_penalty=True)
 
 
-def months(number: int) -> Term:
-    return Term(imprisonment=number)
-
-
 @pytest.mark.parametrize(
     ("predicted", "real", "distance"),
     [(11, 11, 0), (5, 11, math.log(2)), (23, 11, math.log(2)), (None, 11, math.log(216)), (0, LONGEST, math.log(301))],
 )
 def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, distance: float) -> None:
     """ln(12 / 6) = ln(24 / 12) = ln 2; without a prediction ln 216, and farther off than that is below 0."""
-    assert term_score(predicted, months(real)) == pytest.approx(1 - distance / math.log(216))
+    assert term_score(predicted, Term(imprisonment=real)) == pytest.approx(1 - distance / math.log(216))
     assert term_score(predicted, LIFE) is term_score(predicted, DEATH) is None, "left out"
 
 
@@ -218,7 +214,9 @@ CLASSES = ((300, 121), (120, 85), (84, 61), (60, 37), (36, 25), (24, 13), (12, 1
 
 def test_there_are_eleven_classes_of_terms() -> None:
     assert term_class(DEATH) == term_class(LIFE) == 0
-    assert [tuple(term_class(months(end)) for end in ends) for ends in CLASSES] == [(n, n) for n in range(1, 11)]
+    assert [tuple(term_class(Term(imprisonment=end)) for end in ends) for ends in CLASSES] == [
+        (n, n) for n in range(1, 11)
+    ]
 
 
 def at_most(share: float, experiments: int) -> float:

@@ -39,11 +39,6 @@ def other_process(path: Path, name: str, killed: bool) -> None:
         assert process.finish().returncode == (-signal.SIGKILL if killed else 0)
 
 
-def shell(*words: str) -> str:
-    with forks.Fork(forks.shell, *words) as process:
-        return process.output()
-
-
 def test_a_store_opened_twice_loses_nothing(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     first = Courthouse(settings)
@@ -54,12 +49,12 @@ def test_a_store_opened_twice_loses_nothing(tmp_path: Path) -> None:
         house = first if number % 5 else second
         runs.append(hearing(house, "debate", CASE, number, rounds=1).run.id)
         if number % 2:
-            assert runs[-1] in shell("runs")
+            assert runs[-1] in forks.run("runs").stdout
         else:
-            shell("run", CASE, "--procedure", "debate", "--set", "rounds=1", "--seed", str(1000 + number))
+            forks.run("run", CASE, "--procedure", "debate", "--set", "rounds=1", "--seed", str(1000 + number))
         second.close()
     first.close()
-    listed = shell("runs")
+    listed = forks.run("runs").stdout
     with closing(sqlite3.connect(settings.sqlite)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
         assert db.execute("SELECT count(*) FROM panels").fetchone()[0] == ROUNDS
