@@ -14,7 +14,7 @@ from courtroom.cases.files import Package
 from courtroom.cases.kinds import case_kinds
 from courtroom.cases.papers import Piece, read_papers
 from tests.paper_sets import SETS
-from tests.papers import WECHAT, WHATSAPP, complaint, mail, picture, sheets, slides, telegram, with_member, word, zipped
+from tests.papers import WECHAT, WHATSAPP, mail, picture, sheets, slides, telegram, with_member, word, zipped
 
 
 def pieces(name: str, data: bytes) -> list[tuple[str, str]]:
@@ -80,14 +80,6 @@ def test_chats_come_word_for_word() -> None:
     ]
     exported = zipped({"_chat.txt": WHATSAPP.encode(), "IMG-1.jpg": picture("dry", "JPEG")})
     assert [source for source, _ in pieces("chat.zip", exported)] == ["chat.zip › _chat.txt", "chat.zip › IMG-1.jpg"]
-
-
-def test_pile_of_papers_comes_in_whole() -> None:
-    found = [source for name, data in complaint().items() for source, _ in pieces(name, data)]
-    assert found == [
-        "complaint.docx", "complaint.docx, picture 1", "answer.docx", "chat.txt", "decision.pdf, page 1", "decision.pdf, page 2",
-        "deliveries.xlsx, sheet Deliveries", "letter.eml", "letter.eml › chat.txt", "letter.eml › photo.png",
-    ]  # fmt: skip
 
 
 ENTITIES = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><a>&c;</a>'

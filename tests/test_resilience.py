@@ -102,13 +102,6 @@ def test_of_three_faults_in_ten_a_verdict_or_a_plain_statement_comes(
     assert {len(votes) for votes in record.ballots.values()} <= {5}
 
 
-@pytest.mark.usefixtures("house")
-def test_a_server_that_always_fails_ends_in_a_plain_statement(monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer(faults=1.0, known_to=monkeypatch):
-        words = ("--model", "openai/any", "--set", "model.timeout_s=0.3", "--set", "model.attempts=1")
-        assert "quorum" in told("run", "phone-battery", *words, *SETUP, code=1)["reason"]
-
-
 def record_of(home: Path, run: str) -> Record:
     with closing(Courthouse(Settings(home=home))) as house:
         return house.record(run)

@@ -552,8 +552,11 @@ def test_an_estimated_cost_is_about_so_much(is_told: bool, house: Courthouse, mo
     assert ("about US$" in shell("compare", run, other.run.id)) != is_told
 
 
-def test_a_jury_that_fails_as_a_whole_says_why(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("house")
+def test_a_jury_that_fails_as_a_whole_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = "The model `any` does not exist or you do not have access to it."
     with OpenAIServer(answer=lambda body: error(404, gone), known_to=monkeypatch):
-        run = hearing(house, "cyberjurors", model=ANY, jury_size=3).run.id
-    assert "openai/any is not known to its provider" in house.record(run).run.reason
+        told = shell("run", "oak-table", "--model", ANY.id, "--set", "jury_size=3", "--json", code=1)
+    reason = json.loads(told)["reason"]
+    assert "quorum" in reason
+    assert "openai/any is not known to its provider" in reason
