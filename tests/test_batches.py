@@ -1,5 +1,4 @@
-"""Experiments by a provider's batch, at half the price, whatever is killed, fails or expires in between; what calls share of their prompts, and what a
-verdict costs with both."""
+"""Experiments by a provider's batch, whatever happens in between; what calls share, and what a verdict costs with both."""
 
 import asyncio
 import shutil

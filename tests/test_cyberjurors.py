@@ -193,9 +193,7 @@ def test_one_changed_persona_asks_one_verdict_anew_and_no_perception(house: Cour
     rules = (*first.rules[1:], "A torn label decides.")
     assert {"extract", "analyse"} < {*anew(rules=rules)}, "the examiner is told the rules"
     hear(house, rounds=1, consensus=1.0, jury=first.jury, graph=first.graph, wording="paper")
-    assert anew(rules=rules, wording="paper") == ["judge"] * 5 + ["summarise"], (
-        "a changed rule asks no examination anew"
-    )
+    assert anew(rules=rules, wording="paper") == ["judge"] * 5 + ["summarise"], "no examination is asked anew"
 
 
 def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury: Jury) -> None:

@@ -154,6 +154,5 @@ async def test_the_default_embedding_knows_english_words_of_one_meaning() -> Non
     assert not found[3].any()
     chinese = ["被告人在公交车上扒窃他人钱包", "他偷了手机"]
     by_words = await embedding.HashedNgrams().embed(chinese)
-    assert np.allclose(
-        (await embedding.WordsAndMeaning().embed(chinese))[:, : embedding.DIMENSIONS], by_words, atol=1e-6
-    )
+    found = (await embedding.WordsAndMeaning().embed(chinese))[:, : embedding.DIMENSIONS]
+    assert np.allclose(found, by_words, atol=1e-6)

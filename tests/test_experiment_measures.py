@@ -125,9 +125,7 @@ def task(label: str) -> LabelledTask:
 def test_measures_of_labels_are_scikit_learns() -> None:
     real = [RANDOM.choice(("yes", "no", "maybe")) for _ in range(40)]
     given = [RANDOM.choice(("yes", "No.", "MAYBE", "who knows")) for _ in range(40)]
-    rows = [
-        CaseResult(task(label), "", of_text(task(label), answer)) for label, answer in zip(real, given, strict=True)
-    ]
+    rows = [CaseResult(task(one), "", of_text(task(one), answer)) for one, answer in zip(real, given, strict=True)]
     mine = [{"yes": "yes", "No.": "no", "MAYBE": "maybe"}.get(answer, "") for answer in given]
     assert of("labelled", "accuracy", rows) == pytest.approx(accuracy_score(real, mine), abs=1e-12)
     labels = ["yes", "no", "maybe"]
@@ -307,9 +305,7 @@ def test_macro_scores_are_the_mean_of_runs_not_pooled() -> None:
         for repeat, charges in enumerate(told):
             for number, (mine, charge) in enumerate(zip(charges, real, strict=True)):
                 case = criminal(charges=(charge,))
-                cell = CellRow(
-                    len(rows), arm, f"case-{number}", case, "", repeat, "", "done", "", judged(charges=[mine])
-                )
+                cell = CellRow(len(rows), arm, f"c-{number}", case, "", repeat, "", "done", "", judged(charges=[mine]))
                 rows.append(cell)
     measures = wanted("criminal", ["charge_precision", "charge_recall", "charge_f1"])
     found, compared = (

@@ -223,9 +223,8 @@ def test_what_can_t_be_learned_from_is_refused(house: Courthouse, given: dict[st
 def test_arms_may_learn_from_a_part_of_a_split(house: Courthouse) -> None:
     whole = [cell.row for cell, _ in planned_by(house, {"train": "train"})]
     first = [cell.row for cell, _ in planned_by(house, {"train": "train", "limit": 1})]
-    drawn = {
-        tuple(cell.row for cell, _ in planned_by(house, {"train": "train", "sample": 1, "seed": n})) for n in range(9)
-    }
+    one = {"train": "train", "sample": 1}
+    drawn = {tuple(cell.row for cell, _ in planned_by(house, {**one, "seed": n})) for n in range(9)}
     assert len(first) < len(whole)
     assert first == whole[:1]
     assert drawn == {(name,) for name in whole}, "another seed may draw another case"

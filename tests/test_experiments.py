@@ -133,9 +133,7 @@ def test_the_table_adds_up_cells_that_are_ordinary_runs(house: Courthouse) -> No
     less, more = (sum(map(operator.gt, *pair)) for pair in ((once, again), (again, once)))
     as_mcnemars = (less - more) ** 2 / (less + more) if less + more else 0.0
     assert steady.repeats.statistic == pytest.approx(as_mcnemars)
-    shares = [
-        [sum(v for (name, _, at), v in right.items() if (name, at) == (arm, n)) for n in (0, 1)] for arm in found.arms
-    ]
+    shares = [[sum(right[arm, f"text-{n}", at] for n in range(len(TEXTS))) for at in (0, 1)] for arm in found.arms]
     if steady.before.p not in (0.0, 1.0):  # scipy divides by 0 where all repeats differ by the same
         assert steady.before.statistic == pytest.approx(ttest_rel(shares[1], shares[0]).statistic)
     assert found.steady["one judge"].before is None, "the first arm has none before it"
@@ -301,9 +299,7 @@ def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Pat
 
 def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Courthouse, tmp_path: Path) -> None:
     file = answers(tmp_path / "given.jsonl", {"all": [*RIGHT, "sad", "glad"], "some": [*RIGHT[:3], "no idea", ""]})
-    found = done(
-        house, spec(arms=[{"name": name, "model": name, "predictions": str(file)} for name in ("all", "some")])
-    )
+    found = done(house, spec(arms=[{"name": one, "model": one, "predictions": str(file)} for one in ("all", "some")]))
     assert found.as_data()["accounts"] == [
         {"arm": "all", "cases": 6, "unanswered": 0, "unknown": 2, "unreadable": 0},
         {"arm": "some", "cases": 5, "unanswered": 1, "unknown": 0, "unreadable": 2},

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from courtroom import Courthouse, CourtroomError, Settings
-from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
+from courtroom.knowledge.embedding import CachedEmbedding, HashedNgrams, Vectors
 from courtroom.knowledge.index import VECTORS_AT_ONCE, Changed, Entry, VectorIndex, WordIndex, line
 from courtroom.knowledge.index_folders import WHOLE, IndexFolders, sums
 from courtroom.store.opening import open_store
@@ -244,9 +244,8 @@ class Replaced:
     size = 32
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        vectors = (
-            (await HashedNgrams().embed(texts)).reshape(len(texts), DIMENSIONS // self.size, self.size).sum(axis=1)
-        )
+        parts = (await HashedNgrams().embed(texts)).reshape(len(texts), -1, self.size)
+        vectors = parts.sum(axis=1)
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
@@ -330,9 +329,8 @@ def port(tmp_path: Path) -> Iterator[int]:
 
 
 def at_server(home: Path, port: int, embedding: HashedNgrams) -> VectorIndex:
-    return VectorIndex(
-        IndexFolders(Settings(home=home, chroma_host="127.0.0.1", chroma_port=port)), "shared", embedding
-    )
+    at = Settings(home=home, chroma_host="127.0.0.1", chroma_port=port)
+    return VectorIndex(IndexFolders(at), "shared", embedding)
 
 
 def take_in(home: Path, port: int) -> None:

@@ -190,9 +190,8 @@ def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = '{"argument": "' + "The seller is right because the seller says so, and so the seller is right. " * 20
-    with OpenAIServer(
-        answer=lambda asked: text, faults=1.0, only=("cut answer",), keep_bodies=True, known_to=monkeypatch
-    ) as server:
+    cut: dict[str, Any] = {"faults": 1.0, "only": ("cut answer",)}
+    with OpenAIServer(answer=lambda asked: text, **cut, keep_bodies=True, known_to=monkeypatch) as server:
         hearing(house, "debate", "phone-battery", model=ModelSpec(id="openai/any"))
     asked = [asked["messages"] for asked in server.bodies]
     again = [messages for messages in asked if len(messages) > 2]

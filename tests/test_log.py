@@ -82,9 +82,7 @@ def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeyp
     counted = []
     with OpenAIServer(known_to=monkeypatch) as server:
         for number in range(4):
-            house = Courthouse(
-                Settings(home=copied(tmp_path / str(number)))
-            )  # Chroma shares what it has open of one home
+            house = Courthouse(Settings(home=copied(tmp_path / str(number))))
             heard(house, number, model={"id": "openai/any"})
             house.close()
             until(lambda: not server.open, "the server to be done")

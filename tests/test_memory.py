@@ -314,9 +314,8 @@ def test_facts_thought_and_judgment_are_embedded() -> None:
 
 def seen(record: Record) -> dict[str, list[str]]:
     """What the memory gave, by look-up."""
-    return {
-        r.path.rpartition("/")[2]: [hit.id for hit in r.hits] for r in record.retrievals if r.query.kind == "recall"
-    }
+    recalls = [one for one in record.retrievals if one.query.kind == "recall"]
+    return {one.path.rpartition("/")[2]: [hit.id for hit in one.hits] for one in recalls}
 
 
 def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent_saw(house: Courthouse) -> None:

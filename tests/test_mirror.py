@@ -78,9 +78,7 @@ def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None
     case = house.library.case("phone-battery").model_copy(update={"claim": "The seller lied.", "chat": ()})
     assert isinstance(case, Dispute)
     told = {"buyer-1": "The seller sent it late.", "seller-1": "As the seller, I packed it well."}
-    pieces = [
-        Evidence(id=name, side="buyer" if "buyer" in name else "seller", text=text) for name, text in told.items()
-    ]
+    pieces = [Evidence(id=one, side="buyer" if "buyer" in one else "seller", text=text) for one, text in told.items()]
     case = case.model_copy(update={"evidence": tuple(pieces)})
     found = mirrored(case, change_of("nationality=Nigeria"), "the seller")
     assert found.texts == {"evidence.2.text": "As the seller, a citizen of Nigeria, I packed it well."}
@@ -92,9 +90,8 @@ def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None
 def test_a_chinese_name_is_exchanged_with_its_gold(house: Courthouse) -> None:
     case = house.library.case("criminal-bus-wallet")
     assert isinstance(case, CriminalCase)
-    several = case.model_copy(
-        update={"gold": Gold.model_validate({"charges": ["盗窃"], "each": [{"name": "周某", "charges": ["盗窃"]}]})}
-    )
+    gold = Gold.model_validate({"charges": ["盗窃"], "each": [{"name": "周某", "charges": ["盗窃"]}]})
+    several = case.model_copy(update={"gold": gold})
     after = with_texts(several, mirrored(several, change_of("name=张伟")).texts)
     assert (after.defendants, after.gold and after.gold.each[0].name) == (("张伟",), "张伟")
     assert after.facts == several.facts.replace("周某", "张伟")
@@ -149,9 +146,8 @@ def made_up(favour: float, seed: int) -> list[Pair]:
     draw = random.Random(seed)
     changes = ("name", "a", "b", "c")
     arms = [Arm(name=name, procedure="mock-jury", kind=kind) for name, kind in (("j", "base"), ("again", "again"))]
-    arms += [
-        Arm(name=f"j: {one}", procedure="mock-jury", kind="mirror", other_order=True, seen_by="Ada") for one in changes
-    ]
+    given = {"procedure": "mock-jury", "kind": "mirror", "other_order": True, "seen_by": "Ada"}
+    arms += [Arm.model_validate({"name": f"j: {one}", **given}) for one in changes]
     rows: list[CellRow] = []
     for number in range(40):
         case, lean = THEFT.model_copy(update={"id": f"t-{number}"}), draw.betavariate(0.8, 0.8)
@@ -280,9 +276,7 @@ def test_a_change_is_read_and_put_right_before_it_is_heard(app_house: Courthouse
     assert "The sides, or the options, stand in the other order." in page_texts(app)
     assert "“her” was left in “The customer missed her purse" in page_texts(app)
     assert not [one for one in app.button if one.label == "Start"], "nobody has approved it"
-    edits = next(
-        one for one in app.toggle if one.key.startswith("mirror-The other gender") and one.key.endswith("edits")
-    )
+    edits = next(one for one in app.toggle if one.key.startswith("mirror-The other g") and one.key.endswith("edits"))
     edits.set_value(True).run()
     text = next(one for one in app.text_area if one.key.endswith("defence.2"))
     text.set_value("The driver of the van signed a delivery note with him at 10:18. The note is on record.").run()

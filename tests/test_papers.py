@@ -40,9 +40,8 @@ def test_word_file_keeps_words_tables_and_pictures_in_order() -> None:
 
 
 def test_rtf_html_and_pictures_become_what_models_take() -> None:
-    assert pieces("a.rtf", rb"{\rtf1\ansi\ansicpg936 The lamp \'b5\'c6 broke.\par}") == [
-        ("a.rtf", "The lamp 灯 broke.\n")
-    ]
+    text = rb"{\rtf1\ansi\ansicpg936 The lamp \'b5\'c6 broke.\par}"
+    assert pieces("a.rtf", text) == [("a.rtf", "The lamp 灯 broke.\n")]
     page = "<title>x</title><h1>Offer</h1><script>alert(1)</script><p>灯 is new</p><img src='http://a.b/c.png'>"
     assert pieces("a.html", page.encode()) == [("a.html", "# Offer\n\n灯 is new")]
     assert "lies elsewhere was not fetched" in read_papers("a.html", page.encode()).remarks[0]

@@ -149,9 +149,8 @@ def test_another_server_goes_on_and_asks_nothing_twice(tmp_path: Path, database:
         with forks.Fork(forks.shell, *words, environment=environment(tmp_path / "first", server.url)) as first:
             until(lambda: bool(recorded(tmp_path / "first")), "the first answer")
             (run,) = (row.id for row in store.runs())
-            second = forks.Fork(
-                forks.shell, "resume", run, "--json", environment=environment(tmp_path / "second", server.url)
-            )
+            there = environment(tmp_path / "second", server.url)
+            second = forks.Fork(forks.shell, "resume", run, "--json", environment=there)
             until(lambda: sum(recorded(tmp_path / "first").values()) > 5, "more answers")
             assert store.is_driven(run)
             first.kill()

@@ -163,9 +163,8 @@ async def test_plain_json_over_http_hears_a_question(tmp_path: Path) -> None:
 
 def test_without_the_token_nothing_is_seen_or_started(tmp_path: Path) -> None:
     tokens = ("", KEY.upper(), f"{KEY}-", "é")
-    wrong = [
-        {"Authorization": said} for said in (f"Basic {KEY}", *(f"Bearer {one}".strip().encode() for one in tokens))
-    ]
+    said = (f"Basic {KEY}", *(f"Bearer {token}".strip().encode() for token in tokens))
+    wrong = [{"Authorization": one} for one in said]
     with closing(Courthouse(Settings(home=tmp_path))) as house, door(house) as address:
         for path in ("/mcp", "/api/cases", "/api/hear", "/anything"):
             for headers in ({}, *wrong):

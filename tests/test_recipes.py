@@ -49,9 +49,8 @@ TEXT_ONLY = {"DeepSeek-V3", "Qwen-Plus", "GPT-5.2-Chat", "GLM-4", "Dolphin3.0-R1
 PRINTED = json.loads((ROOT / "tests" / "inputs" / "printed.json").read_text(encoding="utf-8"))
 """The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
 
-FIGURES = dict.fromkeys(
-    re.findall(r"`(experiment figure ([\w-]+) [a-z][^`]+)`", (ROOT / "docs" / "reproduce.md").read_text())
-)
+REPRODUCE = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+FIGURES = dict.fromkeys(re.findall(r"`(experiment figure ([\w-]+) [a-z][^`]+)`", REPRODUCE))
 """The commands that draw the papers' figures, each with its recipe."""
 
 
@@ -85,7 +84,7 @@ def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
     assert experiment.name == file.stem
     kind = kind_of(house, experiment)
     Plan(adapted(experiment, dataset=kind, split="test"), kind, house).check()
-    assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
+    assert f"[{file.stem}](../data/experiments/{file.name})" in REPRODUCE
     said = file.read_text(encoding="utf-8")
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
     looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}

@@ -178,9 +178,7 @@ def test_a_schema_keeps_the_order_thinks_first_and_fits_the_strict_subset(
         for part in parts(json.loads(schema_of(form, lengths=True))):
             assert part.get("type") != "string" or {"enum", "maxLength"} & part.keys(), form
         free = parts(json.loads(schema_of(form, room="free", lengths=True)))
-        assert sum("maxLength" in part for part in free) <= ("argument" in form.model_fields), (
-            "Courtroom-LLM has a limit"
-        )
+        assert sum("maxLength" in part for part in free) <= ("argument" in form.model_fields), "one has a limit"
         for kind in answers_in(form):
             if getattr(kind, "published_order", ""):
                 continue

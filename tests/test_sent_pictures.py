@@ -119,9 +119,8 @@ def test_an_animation_is_shown_as_its_frames(store: MediaStore, form: str, optio
     data = saved(frames[0], form, save_all=True, append_images=frames[1:], duration=500, **options)
     case = case_with(data, store, f"photo.{form.lower()}")
     shown = sent(case, store)
-    assert [label.rpartition(", at ")[0] for label, _ in shown] == [
-        f"Image 0, frame {number} of 3" for number in (1, 2, 3)
-    ]
+    labels = [label.rpartition(", at ")[0] for label, _ in shown]
+    assert labels == [f"Image 0, frame {number} of 3" for number in (1, 2, 3)]
     assert [max(range(3), key=image.getpixel((30, 20)).__getitem__) for _, image in shown] == [0, 1, 2]
     assert "3 of its 3 different frames are shown" in remarks(case, store)
 
@@ -157,9 +156,7 @@ def test_a_case_of_an_earlier_store_says_what_to_do(store: MediaStore) -> None:
     earlier = case.model_copy(update={"evidence": (first.model_copy(update={"media": media}), *case.evidence[1:])})
     assert len(sent(earlier, store)) == 1, "recorded questions are what they were"
     (now,), (then,) = ([medium for medium in one.media() if medium.id == "m1"] for one in (case, earlier))
-    assert Message("user", (now,)).digest() != Message("user", (then,)).digest(), (
-        "an answer to the copy is none to parts"
-    )
+    assert Message("user", (now,)).digest() != Message("user", (then,)).digest(), "a copy is no parts"
     assert "views" not in then.model_dump(), "the hash of a case that was taken in earlier stays"
     assert "Download the case as ZIP, and import that" in remarks(earlier, store)
     (package,) = read_upload("case.zip", write_zip(earlier, store))

@@ -85,9 +85,8 @@ def test_who_is_missing_and_who_stood_in_is_said_everywhere(
     told = films.scene_to_film(silent, procedure)
     drawn: list[str] = []
     text = Painter._text
-    monkeypatch.setattr(
-        Painter, "_text", lambda self, *given, **how: (drawn.append(given[0]), text(self, *given, **how))[1]
-    )
+    noting = lambda self, *given, **how: (drawn.append(given[0]), text(self, *given, **how))[1]  # noqa: E731
+    monkeypatch.setattr(Painter, "_text", noting)
     Painter(told, "wide", "light").picture(films.storyboard(told)[-1])
     assert "without a vote" in drawn
     assert MISSING in " ".join(drawn)

@@ -244,9 +244,7 @@ def test_intervals_hold_the_truth(kind: bench.Kind) -> None:
 
 def test_a_table_in_latex_says_what_its_marks_mean() -> None:
     rows = bench.experiment(np.array([[[1.0]] * 20, [[0.0]] * 17 + [[2.0]] * 3]))
-    part = measure.mean(
-        "share", "Share", "made up", lambda row: v if (v := float(row.relevance["value"])) < 2 else None
-    )
+    part = measure.mean("s", "Share", "made up", lambda row: v if (v := float(row.relevance["value"])) < 2 else None)
     names = ["arm 00", "arm 01"]
     of = grouped(rows, False)
     text = latex(table(of, rows, names, [part]), pairs(of, names, [part]))

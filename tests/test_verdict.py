@@ -188,9 +188,7 @@ def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_sai
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
     case = CASE.model_copy(update={"facts": f"{CASE.facts} He confessed."})
     judgment = hear(house, model, case).run.verdict.details["judgment"]
-    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges), (
-        "in the order in which they came"
-    )
+    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges), "in their order"
 
 
 def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
@@ -251,9 +249,7 @@ def test_a_draft_is_corrected_till_valid(house: Courthouse, rounds: int, reflect
     record = aligned(house, model, record, rounds=rounds)
     assert [article(pair["chosen"]) for pair in pairs(house, record)] == winners
     assert len(model.prompts("reflect")) == reflections
-    assert all(
-        "Drunk." in asked for asked in model.prompts("reflect")
-    )  # the points, and from the second round on its own advice
+    assert all("Drunk." in one for one in model.prompts("reflect"))  # the points, and later its own advice
     assert ["your advice on each" in asked for asked in model.prompts("reflect")] == [False, True][:reflections]
     assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds <= 1  # the last wrong draft is in view
 

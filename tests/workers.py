@@ -162,9 +162,7 @@ STUCK = "stuck_s"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini(
-        STUCK, "a test that takes so many seconds is stuck: it fails, with where each thread stood", default="1200"
-    )
+    parser.addini(STUCK, "after so many seconds a test fails as stuck, with where each thread stood", default="1200")
 
 
 OF_THE_WORKER = ("Forking", "WorkerInteractor")
