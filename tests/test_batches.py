@@ -1,4 +1,4 @@
-"""Experiments by a provider's batch, whatever happens in between; what calls share, and what a verdict costs with both."""
+"""Experiments by a provider's batch, whatever happens in between; what calls share, and what a verdict costs so."""
 
 import asyncio
 import shutil

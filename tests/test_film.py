@@ -45,9 +45,7 @@ def scenes(house: Courthouse, records: dict[str, Record]) -> dict[str, RoomScene
 
 
 @pytest.mark.parametrize(("shape", "language", "seconds"), [("wide", "en", 20), ("tall", "zh", 60)])
-def test_every_caption_can_be_read_and_nothing_is_cut_off(
-    scenes: dict[str, RoomScene], shape: pictures.Shape, language: str, seconds: int
-) -> None:
+def test_captions_can_be_read(scenes: dict[str, RoomScene], shape: pictures.Shape, language: str, seconds: int) -> None:
     """Every caption has time, and room in type that can be read; and every picture has the film's size."""
     across, down = (1160, 84) if shape == "wide" else (648, 240)
     with speaking(language):
@@ -93,9 +91,7 @@ def test_what_cannot_be_drawn_is_said(scenes: dict[str, RoomScene], monkeypatch:
 
 
 @pytest.mark.parametrize("procedure", RUNS)
-def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(
-    house: Courthouse, records: dict[str, Record], procedure: str
-) -> None:
+def test_calls_and_votes_are_moments_at_seats(house: Courthouse, records: dict[str, Record], procedure: str) -> None:
     record = records[procedure]
     made = scene(record, house.procedures[procedure].about(record.case))
     assert [m.path for m in made.moments if m.kind == "call"] == [call.path for call in record.calls]

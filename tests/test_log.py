@@ -41,9 +41,7 @@ def test_no_line_of_a_message_or_a_traceback_looks_like_a_record(tmp_path: Path)
     assert all(line.startswith("    ") for line in trace)
 
 
-def test_a_log_in_json_holds_runs_and_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_logs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     # Without what another test has had written to standard error.
     monkeypatch.setattr(logging.getLogger("courtroom"), "handlers", [])
     with OpenAIServer(faults=1.0, only=("500",), known_to=monkeypatch):

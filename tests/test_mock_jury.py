@@ -212,9 +212,7 @@ def test_a_scripted_member_says_what_is_written(house: Courthouse, procedure: st
         ({"gives_in_at": 3}, 2, ["not-guilty"] * 3, "not-guilty"),
     ],
 )
-def test_it_holds_until_rounds_are_over_or_peers_enough(
-    script: dict[str, Any], ballot: int, heard: list[str | None], vote: str
-) -> None:
+def test_it_holds_until_it_gives_in(script: dict[str, Any], ballot: int, heard: list[str | None], vote: str) -> None:
     given = Script(words=("one", "two"), gives_in_words=GIVES_IN, **script)
     said = given.said(("guilty", "not-guilty"), ballot, heard)
     assert said == (vote, GIVES_IN if vote != "guilty" else ("one", "two")[(ballot - 1) % 2])

@@ -123,9 +123,7 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
     ],
 )
 @pytest.mark.usefixtures("folder")
-async def test_what_cannot_be_loaded_is_said(
-    name: str, installed: bool, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_can_not_load_is_said(name: str, installed: bool, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No name leads out of the folder."""
     monkeypatch.setattr(local, "find_spec", lambda package: installed or None)
     loading: set[str] = set()

@@ -62,9 +62,7 @@ def end_connections(database: Database, postgres: PostgresServer) -> None:
     postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
-def test_a_transaction_is_undone_as_a_whole_a_lost_connection_made_anew(
-    database: Database, postgres: PostgresServer
-) -> None:
+def test_a_transaction_is_undone_whole_and_a_connection_made_anew(database: Database, postgres: PostgresServer) -> None:
     def twice() -> None:
         with database.transaction() as db:
             db.execute("INSERT INTO parts VALUES ('a', 'x')")

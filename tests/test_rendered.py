@@ -75,9 +75,7 @@ def with_orders(value: Any, schema: Mapping[str, Any], defs: Mapping[str, Any]) 
 
 
 @pytest.mark.parametrize(("name", "changes"), SETUPS, ids=lambda one: one if isinstance(one, str) else str(dict(one)))
-def test_orders_stand_in_quotes(
-    name: str, changes: Changes, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_orders_stand_quoted(name: str, changes: Changes, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, said = OfflineModel.answer, 0
 
     async def ordering(model: OfflineModel, request: Request, watch: Watch | None = None) -> Reply:

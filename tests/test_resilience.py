@@ -88,9 +88,7 @@ def runs(home: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("no_pause")
-def test_of_three_faults_in_ten_a_verdict_or_a_plain_statement_comes(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_with_faults_a_verdict_or_a_plain_statement_comes(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer(faults=0.3, seed=1, known_to=monkeypatch) as server:
         model = {"id": "openai/any", "timeout_s": 1, "attempts": 3}
         record = hearing(house, "cyberjurors", "phone-battery", model=model, jury_size=5, **SMALL)

@@ -119,9 +119,7 @@ def test_an_export_holds_no_servers_address(
     assert elsewhere.files.export(elsewhere.files.take_in(text.encode()))[1] == text
 
 
-def test_an_estimate_says_that_an_address_has_changed(
-    server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_estimates_tell_of_moves(server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record = heard(app_house)
     run, case = record.run.id, record.case
     same = app_house.estimate("cyberjurors", case, record.setup, 0, run)
