@@ -118,10 +118,9 @@ def state(home: Path) -> str:
     with closing(sqlite3.connect(home / STORE)) as db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
         told: list[object] = ["revisions" if "alembic_version" in tables else "before", len(tables)]
-        told += [
-            db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] if name in tables else "-"
-            for name in ("runs", "events", "experiments", "experiment_cells", "knowledge", "origins")
-        ]
+        counted = ("runs", "events", "experiments", "experiment_cells", "knowledge", "origins")
+        rows = "SELECT count(*) FROM "
+        told += [db.execute(rows + name).fetchone()[0] if name in tables else "-" for name in counted]
     return " ".join(map(str, told))
 
 

@@ -180,11 +180,9 @@ def test_a_transcript_holds_every_statement_whole(boatyard: Record) -> None:
 
 def test_marks_of_what_was_said_take_no_effect(boatyard: Record) -> None:
     said = "# Order\n<script>alert(1)</script> [click](http://evil.example) **now**"
-    events = tuple(
-        (at, event.model_copy(update={"value": {"statement": said * 2}}) if isinstance(event, Called) else event)
-        for at, event in boatyard.events
-    )
-    written = as_markdown(replace(boatyard, events=events), JURY)
+    other = {"value": {"statement": said * 2}}
+    every = ((at, one.model_copy(update=other) if isinstance(one, Called) else one) for at, one in boatyard.events)
+    written = as_markdown(replace(boatyard, events=tuple(every)), JURY)
     assert "<script>" not in written.replace("\\<", "")
     assert "](http" not in written.replace("\\]", "")
 

@@ -172,10 +172,8 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def test_a_folder_of_somebody_else_or_of_before_is_made_anew(tmp_path: Path, built: Path) -> None:
-    for home, of in (
-        ("foreign", {"precedents": "x"}),
-        ("older", {"things/sealed.json": "{}", "things/0a/header.bin": "x"}),
-    ):
+    older = {"things/sealed.json": "{}", "things/0a/header.bin": "x"}
+    for home, of in (("foreign", {"precedents": "x"}), ("older", older)):
         for name, content in of.items():
             (tmp_path / home / "chroma" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / home / "chroma" / name).write_text(content)

@@ -155,10 +155,8 @@ def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
 
 
 def records(count: int) -> bytes:
-    facts = (
-        f"On day {n} the defendant took item{n} out of shop{n % 37} and sold it to buyer{n % 101}."
-        for n in range(count)
-    )
+    said = "On day {0} the defendant took item{0} out of shop{1} and sold it to buyer{2}."
+    facts = (said.format(n, n % 37, n % 101) for n in range(count))
     known = {"relevant_articles": [264], "accusation": ["theft"]}
     metas = ({**known, "term_of_imprisonment": {"imprisonment": n % 36 + 1}} for n in range(count))
     return "\n".join(json.dumps({"fact": fact, "meta": meta}) for fact, meta in zip(facts, metas, strict=True)).encode()

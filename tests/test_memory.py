@@ -252,10 +252,8 @@ async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as
     assert hits[0].parts.topo == 1  # the seed is the nearest of the others
     (first, *_) = await base.answer(recall("standards", weights=(0.0, 0.0, 1.0)))
     assert first.parts.score == first.parts.semsim
-    share, count = [
-        {hit.id: hit.parts.topo for hit in await base.answer(recall("standards", topo=topo)) if hit.parts}
-        for topo in ("share", "count")
-    ]
+    ways = [await base.answer(recall("standards", topo=topo)) for topo in ("share", "count")]
+    share, count = ({hit.id: hit.parts.topo for hit in hits if hit.parts} for hits in ways)
     assert max(share.values()) <= 1 < max(count.values())
     assert all(count[name] == int(count[name]) for name in count)
     # As earlier versions asked: what they saw is found.

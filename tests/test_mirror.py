@@ -182,10 +182,8 @@ def test_nothing_is_heard_that_nobody_has_seen(tmp_path: Path, monkeypatch: pyte
     told = shell("experiment", "run", str(to), "--seen-by", "Ada", "--json")
     first = json.loads(told)
     assert {one["arms"][0] for one in first["mirror"]} == {"Sides in the other order", "Another age: 71"}
-    assert (
-        "whether it moves anything can't be known from one case or seed; 8 are needed for 6 tests"
-        in first["mirror"][0]["sentence"]
-    )
+    why = "whether it moves anything can't be known from one case or seed; 8 are needed for 6 tests"
+    assert why in first["mirror"][0]["sentence"]
     to.write_text(to.read_text(encoding="utf-8").replace("rewritten", 'seen_by = "Bo"\nrewritten', 0), encoding="utf-8")
     assert read_toml(to).arms[-1].rewritten["trial-market-purse"]["charge"].startswith("Ina Voss, aged 71")
     figure = shell("experiment", "figure", "one", "mirror", "--json")

@@ -107,10 +107,8 @@ def test_as_many_must_agree_as_the_rule_says(
 def test_a_set_first_ballot_is_drawn_and_binds_nobody(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = script(monkeypatch, "guilty")
     records = [hear(house, seed=seed, first_votes=4) for seed in (1, 1, 2)]
-    begins = [
-        tuple(who for who, vote in next(iter(record.ballots.values())).items() if vote.choice == "guilty")
-        for record in records
-    ]
+    firsts = [next(iter(record.ballots.values())) for record in records]
+    begins = [tuple(who for who, vote in one.items() if vote.choice == "guilty") for one in firsts]
     assert [len(one) for one in begins] == [4, 4, 4]
     assert begins[0] == begins[1] != begins[2]
     assert [list(record.tallies.values())[-1].counts["guilty"] for record in records] == [12, 12, 12]
@@ -304,10 +302,8 @@ def test_a_persona_a_rule_or_evidence_changes_a_verdict_no_order() -> None:
     )
     assert {judged(case, persona).verdict for persona in pool()} == {"buyer", "seller"}
     rule = "A kettle that leaks and stopped working: the seller must refund, the buyer is entitled to a refund."
-    votes = [
-        (judged(case, p, rules=tasks.ruled((rule,), read=False)).verdict, judged(case, p, rules=()).verdict)
-        for p in pool()
-    ]
+    ruled = tasks.ruled((rule,), read=False)
+    votes = [(judged(case, one, rules=ruled).verdict, judged(case, one, rules=()).verdict) for one in pool()]
     assert ("buyer", "seller") in votes
     assert ("seller", "buyer") not in votes
     case = CLEAR["en", "buyer"]  # its verdict: buyer

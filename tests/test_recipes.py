@@ -167,10 +167,8 @@ def test_a_recipe_prints_its_papers_rows_and_columns(
     kind = kind_of(house, as_written)
     rows, columns = PRINTED[file.stem]["rows"], PRINTED[file.stem]["columns"]
     assert ([arm.name for arm in as_written.arms], list(as_written.measures)) == (rows, columns)
-    arms = tuple(
-        arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]} if arm.procedure else {}})
-        for arm in as_written.arms
-    )
+    own = (({**arm.set, **SMALL[arm.procedure]} if arm.procedure else {}) for arm in as_written.arms)
+    arms = tuple(arm.model_copy(update={"set": knobs}) for arm, knobs in zip(as_written.arms, own, strict=True))
     small = tmp_path / file.name
     small.write_text(as_toml(as_written.model_copy(update={"arms": arms, "repeats": 1})), encoding="utf-8")
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))

@@ -250,10 +250,8 @@ def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str,
 
 def test_text_is_one_string_parts_that_are_shared_come_first_and_a_missing_file_is_named(tmp_path: Path) -> None:
     messages = (Message("system", ("Be fair.",)), Message("user", ("The case.\n", "The question.\n")))
-    assert to_wire(messages, MediaStore(tmp_path)) == [
-        {"role": "system", "content": "Be fair."},
-        {"role": "user", "content": "The case.\n\nThe question.\n"},
-    ]
+    said = {"system": "Be fair.", "user": "The case.\n\nThe question.\n"}
+    assert to_wire(messages, MediaStore(tmp_path)) == [{"role": who, "content": said[who]} for who in said]
     lost = Medium(id="photo", kind="image", file="a.png")
     content = to_wire((Message("user", (lost,)),), MediaStore(tmp_path))[0]["content"]
     assert content == [{"type": "text", "text": "[image 0: the file is missing]"}]

@@ -242,10 +242,7 @@ OLLAMA = "model requires more system memory (5.6 GiB) than is available (3.0 GiB
 DEAD_ENDS: dict[str, tuple[Answer, str]] = {
     "quota": (refusing(bool, QUOTA, 429, code="insufficient_quota"), "is used up. Pay in there"),
     "balance, in Chinese": (refusing(bool, "余额不足，请充值", 429), "is used up. Pay in there"),
-    "larger than a minute": (
-        refusing(bool, TOO_LARGE, 413, code="rate_limit_exceeded"),
-        "larger than its provider lets",
-    ),
+    "larger than a minute": (refusing(bool, TOO_LARGE, 413, code="rate_limit_exceeded"), "larger than its provider"),
     "country": (refusing(bool, "Country, region, or territory not supported", 403), "not offered in the country"),
     "firewall": (lambda body: web.Response(text=HTML, status=403, content_type="text/html"), "such as a firewall"),
     "filter, of Qwen": (refusing(bool, "data_inspection_failed: Input may be inappropriate."), "filter refused"),

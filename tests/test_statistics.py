@@ -214,9 +214,8 @@ CLASSES = ((300, 121), (120, 85), (84, 61), (60, 37), (36, 25), (24, 13), (12, 1
 
 def test_there_are_eleven_classes_of_terms() -> None:
     assert term_class(DEATH) == term_class(LIFE) == 0
-    assert [tuple(term_class(Term(imprisonment=end)) for end in ends) for ends in CLASSES] == [
-        (n, n) for n in range(1, 11)
-    ]
+    found = [tuple(term_class(Term(imprisonment=end)) for end in ends) for ends in CLASSES]
+    assert found == [(n, n) for n in range(1, 11)]
 
 
 def at_most(share: float, experiments: int) -> float:
