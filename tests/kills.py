@@ -142,8 +142,7 @@ def work_until(number: int, work: str, home: Path, *given: str) -> None:
 
 
 def die_before_each_statement(work: str, home: Path, *given: str) -> None:
-    """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells of the
-    store."""
+    """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells."""
     numbers = count(1)
     print(state(home), flush=True)
     while child_died(work_until, next(numbers), work, home, *given):

@@ -1,5 +1,4 @@
-"""The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a
-name."""
+"""The knowledge protocol: each arm learns on one split, in order; tests on another see that, frozen under a name."""
 
 import asyncio
 import shutil
@@ -56,8 +55,7 @@ def memory(house: Courthouse) -> Snapshot:
 
 
 def many(kept: Snapshot) -> int:
-    """How many cases it has learned from: a judgment that was right is a standard, one that was wrong waits in the
-    buffer."""
+    """How many cases it has learned from: a right judgment is a standard, one that was wrong waits in the buffer."""
     return kept.standards + kept.buffer
 
 

@@ -1,5 +1,4 @@
-"""The recipes of the papers' tables: each fits the procedures as it stands, and runs on bundled cases with the offline
-model."""
+"""The recipes of the papers' tables: each fits the procedures as it stands, and runs on bundled cases offline."""
 
 import json
 import re

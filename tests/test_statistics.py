@@ -176,8 +176,7 @@ def test_the_interval_of_a_difference_is_tangos() -> None:
 
 
 def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
-    """The probability that the second alone is right, most likely where the difference is this: the root of Tango's
-    quadratic."""
+    """The probability that the second alone is right, most likely for this difference: Tango's quadratic's root."""
     b, c = (2 * cases - first + second) * gap - first - second, -second * gap * (1 - gap)
     return float(max(np.roots([2 * cases, b, c]).real))
 
