@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -226,14 +225,8 @@ def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> 
     ]
 
 
-@pytest.fixture
-def server(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(keep_bodies=True, known_to=monkeypatch) as server:
-        answered_by(house, house.pool)  # no longer by the jury of another test
-        yield server
-
-
 def test_a_model_rewrites_keeps_every_number_and_the_budget(house: Courthouse, server: OpenAIServer) -> None:
+    answered_by(house, house.pool)  # no longer by the jury of another test
     given = [
         {"number": 1, "text": THEFT.charge.replace("Ina Voss", "Ina Berg").replace("Ms. Voss", "Ms. Berg")},
         {"number": 4, "text": "The defendant was at work, and her wife brought lunch."},
