@@ -183,7 +183,7 @@ def of_verdict(case: CriminalCase, said: Mapping[str, str]) -> tuple[Task[Any], 
     passed = tasks.Turn(draft=second, passed=True, feedback="")
     rule: dict[str, Any] = {"language": case.language, "anchor": 293, "charges": judged.charges}
     hearing: dict[str, Any] = {"case": case, "points": points, "statutes": statutes}
-    known = {"real_articles": (293,), "real_charges": judged.charges}
+    known: dict[str, Any] = {"real_articles": (293,), "real_charges": judged.charges}
     return (
         tasks.ExtractPoints(case=case),
         tasks.Rerank(case=case, points=points, candidates=statutes),
@@ -204,8 +204,8 @@ def with_memory(language: str) -> str:
     about = {"id": "stall", "title": said["title"], "language": language, "facts": said["facts"]}
     case = CriminalCase.model_validate({**about, "defendants": (said["defendant"],)})
     prompts = Prompts(PROCEDURES["verdict"].prompts, {"case": case, "setup": VerdictSetup()})
-    asked = [Asked(prompts, task, asyncio.run(prompts.render(task, sees=True))) for task in of_verdict(case, said)]
-    return "\n".join(f"########## {one.task.title} ({one.task.name})\n{one.text()}" for one in asked)
+    every = [Asked(prompts, task, asyncio.run(prompts.render(task, sees=True))) for task in of_verdict(case, said)]
+    return "\n".join(f"########## {one.task.title} ({one.task.name})\n{one.text()}" for one in every)
 
 
 def under(house: Courthouse, procedure: str, changes: Mapping[str, object]) -> str:
