@@ -62,10 +62,12 @@ class Fixed:
         return {name: Entry((kept[name],), line(kept[name]), facets) if name in kept else None for name in touched}
 
 
-def closest_of_many(folder: Path) -> None:
-    """Prints what is found in a collection on disk, in a process that may die of it."""
+def closest_of_many(folder: Path, waits: bool = False) -> None:
+    """Prints what is found in a collection on disk, in a process that may die of it, or that waits for its end."""
     index, folders = graph(folder)
-    print(asyncio.run(index.nearest(Fixed(MANY), QUERY, 1))[0][0])
+    print(asyncio.run(index.nearest(Fixed(MANY), QUERY, 1))[0][0], flush=True)
+    if waits:
+        sys.stdin.read()
     folders.close()
 
 
@@ -122,13 +124,6 @@ def write_and_wait(folder: Path) -> None:
     records.put(s1="something new", **{f"t{n}": f"later{n}" for n in range(VECTORS_AT_ONCE)}, last="stop here")
     index = VectorIndex(IndexFolders(Settings(home=folder)), "things", Waits())
     asyncio.run(index.nearest(records, QUERY, 1))
-
-
-def open_and_wait(folder: Path) -> None:
-    """Opens a collection on disk, says so, and waits for its end."""
-    index, _ = graph(folder)
-    print(asyncio.run(index.nearest(Fixed(MANY), QUERY, 1))[0][0], flush=True)
-    sys.stdin.read()
 
 
 Damage = Callable[[bytes], bytes]
@@ -196,7 +191,7 @@ async def test_what_a_killed_process_has_half_written_is_made_anew(tmp_path: Pat
 
 async def test_who_comes_second_has_a_folder_of_its_own(tmp_path: Path, built: Path) -> None:
     shutil.copytree(built, tmp_path / "chroma")
-    with Fork(open_and_wait, tmp_path) as first, closing(Courthouse(Settings(home=tmp_path))) as house:
+    with Fork(closest_of_many, tmp_path, True) as first, closing(Courthouse(Settings(home=tmp_path))) as house:
         assert first.line().strip() == "r42", first.finish().stderr
         index, folders = graph(tmp_path)
         records = Fixed(MANY)

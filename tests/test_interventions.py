@@ -1,7 +1,6 @@
 """What a person does to a run: put on record, taking effect just where it may, undone, forked, refused in words."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from courtroom.judging.options import Proposal
 from courtroom.models.schema import schema_of
 from courtroom.procedures.mock_jury.tasks import Ballot
 from pages.parts.shared.blocks_view import unfit
-from tests.driving import answered_by, drive, hearing, prepared
+from tests.driving import answered_by, drive, hearing, prepared, until
 from tests.samples import sample
 from tests.scripted_jury import Jury
 from tests.toy import text_of
@@ -153,9 +152,7 @@ def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse)
 
 def waiting(house: Courthouse, run: str, count: int = 1) -> None:
     """Until so many questions wait."""
-    while len(house.people.waiting(run)) < count:
-        assert house.store.status(run) not in ("done", "failed"), house.record(run).run
-        time.sleep(0.02)
+    until(lambda: len(house.people.waiting(run)) >= count, "questions to a person")
 
 
 def seated(house: Courthouse, *members: str, **spec: object) -> str:
