@@ -17,7 +17,7 @@ from courtroom.experiments.mirror import is_mirror
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import NoSuchExperiment, StoredExperiment
+from courtroom.experiments.store import StoredExperiment
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, language, listed, translated
 from courtroom.models.spec import PERSON

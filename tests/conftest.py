@@ -33,7 +33,7 @@ from tests.toy import Bench, Scripted, side_by_member
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
 
 # Here, as with several workers the one that reports collects no test itself.
-pytest_plugins = ["tests.footprint", "tests.workers"]
+pytest_plugins = ["tests.workers"]
 
 # What is slow on a loaded machine is no failure.
 PATIENT = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])

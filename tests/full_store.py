@@ -1,5 +1,4 @@
-"""A home in which every table has rows: two hearings, a fork, a what-if, an experiment, a dataset, a case, a setup,
-lessons."""
+"""A home in which every table has rows: hearings, a fork, a what-if, an experiment, a dataset, a case, lessons."""
 
 import atexit
 import shutil
@@ -128,8 +127,7 @@ BEFORE = (
     "INSERT INTO ownership VALUES ('sweep', 'w1', 'ada', 'private')",
     "INSERT INTO links VALUES ('t1', 'playlist', 'p1', 'ada', 1.0, 2.0, NULL)",
 )
-"""Make a store what the last development version before 1.0.0 wrote, on either database; `written_by` is still
-missing."""
+"""Make a store what the last version before 1.0.0 wrote, on either database; `written_by` is still missing."""
 
 
 def as_before(path: Path, schema: int = 22) -> None:

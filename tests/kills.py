@@ -118,10 +118,9 @@ def state(home: Path) -> str:
     with closing(sqlite3.connect(home / STORE)) as db:
         tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
         told: list[object] = ["revisions" if "alembic_version" in tables else "before", len(tables)]
-        told += [
-            db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] if name in tables else "-"
-            for name in ("runs", "events", "experiments", "experiment_cells", "knowledge", "origins")
-        ]
+        counted = ("runs", "events", "experiments", "experiment_cells", "knowledge", "origins")
+        rows = "SELECT count(*) FROM "
+        told += [db.execute(rows + name).fetchone()[0] if name in tables else "-" for name in counted]
     return " ".join(map(str, told))
 
 
@@ -143,8 +142,7 @@ def work_until(number: int, work: str, home: Path, *given: str) -> None:
 
 
 def die_before_each_statement(work: str, home: Path, *given: str) -> None:
-    """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells of the
-    store."""
+    """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells."""
     numbers = count(1)
     print(state(home), flush=True)
     while child_died(work_until, next(numbers), work, home, *given):

@@ -80,9 +80,7 @@ class OpenIDServer(WebServer):
         now = int(time.time())
         claims = {"iss": self.issuer, "aud": CLIENT, "iat": now, "exp": now + 600, "nonce": asked.get("nonce")}
         token = jwt.encode({"alg": "RS256", "kid": "1"}, {**claims, **self._people[who]}, self._key)
-        return web.json_response(
-            {"access_token": "opaque", "token_type": "Bearer", "expires_in": 600, "id_token": token}
-        )
+        return web.json_response({"access_token": "x", "token_type": "Bearer", "expires_in": 600, "id_token": token})
 
     async def _jwks(self, request: web.Request) -> web.Response:
         return web.json_response(KeySet([self._key]).as_dict(private=False))

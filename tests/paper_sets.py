@@ -1,6 +1,5 @@
 """Ten sets of papers as people bring them, with contradictions, and in three of them an order to the model that reads them."""
 
-import io
 import tomllib
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +7,8 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 from tests.docs import ROOT
-from tests.papers import mail, saved_as, sheets, word, zipped
+from tests.papers import mail, sheets, word, zipped
+from tests.pictures import saved
 from tests.test_pdf import lines, pdf
 
 
@@ -23,10 +23,6 @@ class PaperSet:
     """By the source of a piece, sentences that it holds, word for word."""
     pictures: list[str] = field(default_factory=list)
     """The sources of the pieces that are pictures."""
-    whose: dict[str, str] = field(default_factory=dict)
-    """By the beginning of a source, the side that relies on it: `claimant` or `respondent`."""
-    order: str = ""
-    """Written in one of the papers to whoever reads them; it must have no effect."""
 
 
 def screen(*said: list[str]) -> bytes:
@@ -37,7 +33,7 @@ def screen(*said: list[str]) -> bytes:
         left = 20 if number % 2 == 0 else 180
         draw.rounded_rectangle((left, 40 + 110 * number, left + 520, 130 + 110 * number), 16, "#e8f0e4", "#557755")
         draw.multiline_text((left + 16, 48 + 110 * number), f"{who}\n{text}", "black", font, spacing=8)
-    return saved_as(image, "PNG")
+    return saved(image)
 
 
 def scanned(*pages: str) -> bytes:
@@ -47,9 +43,7 @@ def scanned(*pages: str) -> bytes:
         image = Image.new("L", (900, 1200), 250)
         ImageDraw.Draw(image).multiline_text((70, 90), page.replace("\n", "\n\n"), 20, font, spacing=12)
         drawn.append(image)
-    out = io.BytesIO()
-    drawn[0].save(out, "PDF", save_all=True, append_images=drawn[1:])
-    return out.getvalue()
+    return saved(drawn[0], "PDF", save_all=True, append_images=drawn[1:])
 
 
 def made(paper: dict[str, Any]) -> bytes:

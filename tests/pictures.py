@@ -2,14 +2,19 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 from PIL import Image
 
 
-def png(size: tuple[int, int] = (64, 48), colour: str = "teal") -> bytes:
+def saved(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
     out = io.BytesIO()
-    Image.new("RGB", size, colour).save(out, "PNG")
+    image.save(out, form, **options)
     return out.getvalue()
+
+
+def png(size: tuple[int, int] = (64, 48), colour: str = "teal") -> bytes:
+    return saved(Image.new("RGB", size, colour))
 
 
 def clip(path: Path, frames: int = 20, rate: float = 10.0, codec: str = "mp4v") -> Path:

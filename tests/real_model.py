@@ -73,9 +73,8 @@ def new_run(house: Courthouse, name: str, wanted: str) -> str:
     """A run with few members and few rounds."""
     procedure = PROCEDURES[name]
     case = house.library.case(wanted) if wanted else sample(house, procedure.kinds[0])
-    model = procedure.setup().model.model_copy(
-        update={"id": MODEL, "timeout_s": MOST_S, "extra": {"seed": SEEDS.get(name, SEED)}}
-    )
+    given = {"id": MODEL, "timeout_s": MOST_S, "extra": {"seed": SEEDS.get(name, SEED)}}
+    model = procedure.setup().model.model_copy(update=given)
     return house.new_run(name, case, procedure.setup.model_validate({**procedure.small, "model": model}), 0)
 
 

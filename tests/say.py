@@ -1,6 +1,7 @@
 """The smallest question that can be put to a model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,13 @@ from pydantic import BaseModel
 
 from courtroom import Medium, ModelSpec, Task
 from courtroom.media.store import MediaStore
+from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.route import Connection, Connections
 from courtroom.models.schema import schema_of
+from courtroom.store.opening import open_store
+from courtroom.store.writer import Writer
 from tests.openai_server import MARK, OpenAIServer
 from tests.pictures import png
 
@@ -46,6 +50,14 @@ def there(server: OpenAIServer, **settings: Any) -> Connections:
     """The server as a connection named `test`."""
     given = {"provider": "openai", "address": server.url, **settings}
     return Connections({"test": Connection.model_validate(given)})
+
+
+@contextmanager
+def model_at(server: OpenAIServer, folder: Path) -> Iterator[ModelPool]:
+    """A process's model, which remembers in the folder what it finds out."""
+    with closing(open_store(folder / "store.sqlite")) as database, closing(Writer(database)) as writer:
+        connections = there(server)
+        yield ModelPool(MediaStore(folder), connections, None, Capabilities(database, writer, connections))
 
 
 async def ask(server: OpenAIServer, folder: Path, watch: Watch = None, **spec: object) -> Reply:

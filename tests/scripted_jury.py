@@ -3,13 +3,9 @@
 import json
 from typing import Any
 
-from courtroom import Courthouse, Dispute, ModelSpec, Record, Settings
 from courtroom.models.request import Reply, Request, Usage, Watch
-from tests.driving import answered_by, whole_hearing
 from tests.openai_server import answer_for
 from tests.toy import text_of
-
-CASE = "phone-battery"
 
 
 class Jury:
@@ -36,13 +32,3 @@ class Jury:
         if "visual_findings" in answer:  # a piece without media is not asked for any
             answer["visual_findings"] = [dict(found, **self.seen) for found in answer["visual_findings"]]
         return Reply(text=json.dumps(answer), usage=Usage(prompt=1, completion=1))
-
-
-def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs: Any) -> Record:
-    given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs}
-    return whole_hearing(house, "cyberjurors", case or CASE, seed, **given)
-
-
-def courthouse(settings: Settings, jury: Jury) -> Courthouse:
-    """A courthouse in which the jury answers, whichever model is asked."""
-    return answered_by(Courthouse(settings), jury)

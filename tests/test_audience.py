@@ -9,11 +9,10 @@ from courtroom.engine.run import Control
 from courtroom.questions.audience import BEFORE, LONGEST, VoteRefused
 from courtroom.room.live_audiences import MAX_SENT_A_MINUTE_AND_PHONE, LiveAudiences
 from tests.driving import drive
-from tests.pages import NASTY, heard, house, page, press, texts
+from tests.pages import NASTY, heard, page, press, texts
+from tests.pages import house as house  # a fixture
 
 ADA, BEN, EVE = ("ada-" * 5, "ben-" * 5, "eve-" * 5)
-
-__all__ = ["house"]  # a fixture
 
 
 @pytest.fixture(autouse=True)

@@ -14,6 +14,7 @@ from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.questions import audit as naming
 from courtroom.questions.audit import Audit, auditable, call_before, new_in, shares
 from tests.driving import answered_by, hearing, whole_hearing
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer, answer_for, texts_of
 from tests.toy import text_of
 
@@ -129,7 +130,7 @@ class Listeners:
 
 def audits(tmp_path: Path, *, listens: bool) -> list[Audit]:
     """An audit with voices of the first change of juror 1 in each of so many runs in which it changes sides."""
-    house = answered_by(Courthouse(Settings(home=tmp_path)), Listeners(listens=listens))
+    house = answered_by(Courthouse(Settings(home=copied(tmp_path))), Listeners(listens=listens))
     procedure, found, seed = house.procedures["mock-jury"], list[Audit](), 0
     given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 4, "rounds": 1, "personas": "none"}
     while len(found) < RUNS:

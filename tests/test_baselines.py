@@ -9,10 +9,9 @@ from courtroom.engine.interventions import Overrule
 from courtroom.procedures.council.ranks import LETTERS, Rank, agreement, mean_ranks, ranked
 from courtroom.procedures.council.tasks import RankAnswers
 from tests.asked import asked
-from tests.driving import drive, hearing, house
+from tests.driving import drive, hearing
+from tests.driving import house as house  # a fixture
 from tests.test_questions import bridge
-
-__all__ = ["house"]  # a fixture
 
 
 def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house: Courthouse) -> None:

@@ -1,9 +1,7 @@
-"""Experiments by a provider's batch, at half the price, whatever is killed, fails or expires in between; and what calls share of their prompts."""
+"""Experiments by a provider's batch, whatever happens in between; what calls share, and what a verdict costs so."""
 
 import asyncio
-import os
 import shutil
-import signal
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -14,23 +12,24 @@ import pytest
 from aiohttp import web
 
 from courtroom import Courthouse, ModelSpec
+from courtroom.datasets import Row
 from courtroom.engine.events import Noted
-from courtroom.experiments.spec import Experiment, as_toml, read_toml
+from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.media.store import MediaStore
 from courtroom.models import batches, card, failures
 from courtroom.models.card import price
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Request
 from pages.parts.shared.shown import spent_in_words
+from tests.docs import ROOT
 from tests.driving import arms_of, done, shell, until
 from tests.forks import Fork
 from tests.kills import go_on_with_experiment
 from tests.openai_server import refusal
 from tests.provider_server import ProviderServer
 from tests.say import SayAWord
-from tests.test_experiments import SINGLE, TEXTS, home, spec
-
-__all__ = ["home"]  # a fixture
+from tests.test_experiments import SINGLE, TEXTS, spec
+from tests.test_experiments import home as home  # a fixture
 
 CLAUDE, GPT = "anthropic/claude-sonnet-4-5", "openai/gpt-5-mini"
 both = pytest.mark.parametrize("model", [CLAUDE, GPT])
@@ -92,11 +91,8 @@ def test_an_experiment_killed_in_a_batch_waits_for_it(model: str, house: Courtho
     server.held = True
     name = house.experiments.begin(by_batch(model))
     house.experiments.store.set_status(name, "running")
-    child = Fork(go_on_with_experiment, name, 0)
-    on_record = "SELECT 1 FROM batched_calls"
-    until(lambda: house.database.row(on_record) is not None, "the batch on record")
-    os.kill(child.pid, signal.SIGKILL)
-    assert child.finish().returncode == -signal.SIGKILL
+    with Fork(go_on_with_experiment, name, 0):  # and is killed
+        until(lambda: house.database.row("SELECT 1 FROM batched_calls") is not None, "the batch on record")
     server.held = False
     house.experiments.resume_interrupted()
     house.experiments.wait(name)
@@ -204,3 +200,41 @@ async def test_calls_at_once_write_shared_parts_once(model: str, tmp_path: Path,
         assert "cache_control" not in own
     for used, cost in ((reply.usage, reply.cost) for reply in replies):
         assert cost == pytest.approx(price(CLAUDE).of(used.prompt, used.completion, used.cached, used.written))
+
+
+PANEL = {"jury_size": 17, "rounds": 3, "consensus": 1.0, "model.vision": "no"}
+
+
+@pytest.mark.parametrize(
+    ("model", "most"),
+    [("anthropic/claude-sonnet-5-5", 0.35), ("openai/gpt-5-mini", 0.35), ("anthropic/claude-sonnet-4-5", 0.40)],
+)
+def test_a_verdict_with_cache_and_batch_costs_what_is_published(
+    model: str, most: float, house: Courthouse, server: ProviderServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batches, "QUIET_S", 0.2)
+    case = house.library.case("phone-battery")
+    house.datasets.add("one", iter([Row(id=case.id, case=case, category="", split="test")]))
+    arm = {"name": "jury", "procedure": "cyberjurors", "model": model, "set": PANEL}
+    experiment = parsed({"name": "cost", "dataset": {"name": "one"}, "batch": True, "arms": [arm]}, "here")
+    expected = house.experiments.estimate(experiment)
+    (row,) = done(house, experiment).rows
+    record = house.record(row.run)
+    assert (row.state, len(record.tallies), server.calls) == ("done", 3, 0), row.reason
+    paid = {name: server.billed[f"batch {name}"] for name in ("full", "read", "written", "completion")}
+    prompt, completion = record.tokens
+    billed = (sum(paid.values()) - completion, paid["read"], prompt + completion)
+    assert (prompt, record.spent.cached, record.spent.batched) == billed
+    single, half = price(model), price(model, by_batch=True)
+    assert single is not None
+    assert half is not None
+    assert record.cost == pytest.approx(half.of(prompt, completion, paid["read"], paid["written"]))
+    whole, cached = single.of(prompt, completion), single.of(prompt, completion, paid["read"], paid["written"])
+    assert record.cost / whole <= most
+    assert expected.money == pytest.approx(record.cost, rel=0.5)
+    figures = (
+        f"| {model} | {paid['full']:,} | {paid['read']:,} | {paid['written']:,} | {completion:,} "
+        f"| {whole:.3f} | {cached:.3f} | {record.cost:.3f} | {record.cost / whole:.1%} |"
+    )
+    print(f"{len(record.calls)} calls in {len(server.batches)} batches, estimated US$ {expected.money:.3f}\n{figures}")
+    assert figures in (ROOT / "docs/models.md").read_text("utf-8")

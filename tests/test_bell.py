@@ -18,6 +18,7 @@ from courtroom.access import NOBODY, Access, Forbidden, Resource, acts
 from courtroom.bell import SIGNATURE
 from tests.bell_servers import Hook, mailbox
 from tests.driving import drive, prepared, until
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 from tests.pages import ran
 from tests.signing_in import ROOT, claims, closed_house, person, visit
@@ -29,7 +30,7 @@ SECRET = "what-signs-but-is-never-sent"
 
 def ringing(home: Path, **given: Any) -> closing[Courthouse]:
     """A courthouse that has rung for all when it is closed."""
-    return closing(Courthouse(Settings(home=home, **given)))
+    return closing(Courthouse(Settings(home=copied(home), **given)))
 
 
 def told(hook: Hook) -> list[dict[str, Any]]:

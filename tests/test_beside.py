@@ -25,10 +25,8 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import DATA
 from pages.parts.shared.shown import literal
 from tests.driving import arms_of, done, drive, shell, whole_hearing
-from tests.pages import house, opened_at, page, texts
-
-__all__ = ["house"]  # a fixture
-
+from tests.pages import house as house  # a fixture
+from tests.pages import opened_at, page, texts
 
 BOTH = {"asks_confidence": True, "asks_pieces": True}
 VOTE_BY_TURNS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -100,8 +98,7 @@ def test_people_are_as_they_were_counted() -> None:
     assert (len(even), round(100 * sum(map(bool, even)) / len(even))) == (340, 24)
     parted = [one.prevails for one in among if not one.even]
     assert (len(parted), round(100 * fmean(parted))) == (1_678, 91)
-    # 1,711 with 90 % are counted where 33 juries without a first ballot on record are taken for majorities against
-    # guilty.
+    # 1,711 with 90 % are counted where 33 juries without a first ballot on record are taken for most against guilty.
     with (DATA / "juries" / "first_ballots.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["death_penalty"] == "0" and row["guilty_verdict"]]
     unknown = [row["guilty_verdict"] == "0" for row in rows if not row["prop_jurors_g"]]

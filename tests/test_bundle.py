@@ -151,8 +151,7 @@ ARMS += arms_of({"gone": SINGLE}, model="openai/gone")
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    """A store with an experiment: one arm of a real server, one offline, one whose model is not there, one made
-    elsewhere."""
+    """A store with an experiment: one arm of a real server, one offline, one without its model, one made elsewhere."""
 
     def refuse(body: dict[str, Any]) -> web.Response | None:
         refusal = {"error": {"message": "no such model"}}

@@ -263,9 +263,8 @@ def test_a_name_in_the_encoding_of_its_system_is_found(name: str, encoding: str)
 
 def test_a_zip_of_windows_is_one_case_with_its_media() -> None:
     assert errors(packed({"Kettle\\case.json": kettle("media/photo.png"), "Kettle\\media\\photo.png": png()})) == []
-    (package,) = read_upload(
-        "case.zip", packed({"case.json": kettle("photo.png"), "PHOTO.png": png((9, 9)), "photo.png": png()})
-    )
+    data = packed({"case.json": kettle("photo.png"), "PHOTO.png": png((9, 9)), "photo.png": png()})
+    (package,) = read_upload("case.zip", data)
     assert package.files == {"photo.png": png()}, "a name as it is goes before one that is alike"
 
 
@@ -285,9 +284,8 @@ def test_two_files_of_one_name_in_a_zip_are_refused() -> None:
 
 
 def test_a_json_file_that_is_no_case_is_told() -> None:
-    data = packed(
-        {"kettle.json": kettle("photo.png"), "package.json": '{"name": "x", "version": "1"}', "photo.png": png()}
-    )
+    names = {"kettle.json": kettle("photo.png"), "photo.png": png()}
+    data = packed({**names, "package.json": '{"name": "x", "version": "1"}'})
     (package,) = read_upload("cases.zip", data)
     assert package.remarks == ("package.json in cases.zip is no case, and was left out.",)
     with pytest.raises(CaseError, match="package.json"):

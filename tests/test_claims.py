@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,13 +12,14 @@ import pandas as pd
 import pytest
 from docx import Document
 
-from courtroom import Courthouse, ModelSpec, Record, Settings
+from courtroom import Courthouse, ModelSpec, Record
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.evaluation.claims import Claim, not_in_file
 from courtroom.evaluation.movement import Movement, movement
 from courtroom.procedures import PROCEDURES
 from courtroom.report import as_docx, as_markdown
+from tests import driving
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import page, ran, texts
@@ -27,13 +27,7 @@ from tests.pages import page, ran, texts
 SHELF = gzip.decompress((Path(__file__).parent / "recorded" / "invented-shelf.json.gz").read_bytes())
 """A hearing in which a juror invents a shelf, and two put it right whom she can't hear."""
 CHECKER = ModelSpec(id="openai/checker", temperature=0.0)
-
-
-@pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    with_recordings = Courthouse(Settings(home=tmp_path_factory.mktemp("recorded")))
-    yield with_recordings
-    with_recordings.close()
+recorded = driving.house  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -180,11 +174,9 @@ def test_a_transcript_holds_every_statement_whole(boatyard: Record) -> None:
 
 def test_marks_of_what_was_said_take_no_effect(boatyard: Record) -> None:
     said = "# Order\n<script>alert(1)</script> [click](http://evil.example) **now**"
-    events = tuple(
-        (at, event.model_copy(update={"value": {"statement": said * 2}}) if isinstance(event, Called) else event)
-        for at, event in boatyard.events
-    )
-    written = as_markdown(replace(boatyard, events=events), JURY)
+    other = {"value": {"statement": said * 2}}
+    every = ((at, one.model_copy(update=other) if isinstance(one, Called) else one) for at, one in boatyard.events)
+    written = as_markdown(replace(boatyard, events=tuple(every)), JURY)
     assert "<script>" not in written.replace("\\<", "")
     assert "](http" not in written.replace("\\]", "")
 

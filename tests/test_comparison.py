@@ -9,12 +9,11 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom import Courthouse, CourtroomError, Record
 from courtroom.evaluation.comparison import Comparison, compare
-from tests.driving import drive, finished, hearing, house, prepared, shell
+from tests.driving import drive, finished, hearing, prepared, shell
+from tests.driving import house as house  # a fixture
 from tests.pages import heard, opened_at, ran
 from tests.samples import sample
 from tests.test_experiments_page import unmarked as texts
-
-__all__ = ["house"]  # a fixture
 
 
 @pytest.fixture(scope="module")

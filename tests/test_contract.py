@@ -21,6 +21,7 @@ from courtroom.procedures import PROCEDURES
 from tests import forks
 from tests.asked import leaves
 from tests.driving import drive, finished, replayed
+from tests.furnished import copied
 from tests.kills import kill_again_and_again
 from tests.samples import sample
 
@@ -33,7 +34,7 @@ HOW = {"latency_s", "source", "asked", "attempts", "prompt_tokens", "completion_
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose knowledge base is indexed, to be copied."""
-    home = tmp_path_factory.mktemp("ready")
+    home = copied(tmp_path_factory.mktemp("ready"))
     house = Courthouse(Settings(home=home))
     house.runner.do(house.knowledge.warm(tuple(house.knowledge.collections))).result()
     house.close()

@@ -123,10 +123,11 @@ def test_similar_cases_are_the_nearest_of_both_labels_with_reasons_and_never_the
     model = court()
     hear(house, model, judges=1)
     (asked,) = [r.task for r in asked_for(model, "judge")]
-    assert [(one.passages[0].text, one.reason) for one in asked.similar] == [
+    joy, fear = (
         ("What a lovely evening it was.", "The writer is pleased."),
         ("Something moved in the cellar.", "Asked for."),
-    ]
+    )
+    assert [(one.passages[0].text, one.reason) for one in asked.similar] == [joy, fear]
 
 
 def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_again(house: Courthouse) -> None:

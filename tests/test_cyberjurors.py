@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from courtroom import Courthouse, Hit, Medium, ModelSpec, Record, Search, Settings
+from courtroom import Courthouse, Hit, Medium, ModelSpec, Record, Search
 from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
 from courtroom.engine.interventions import AddEvidence
 from courtroom.engine.run import Control
@@ -18,8 +18,11 @@ from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from tests import pictures
 from tests.asked import leaves
-from tests.driving import drive, hearing, prepared
-from tests.scripted_jury import CASE, Jury, courthouse, hear, text_of
+from tests.driving import answered_by, drive, hearing, prepared, whole_hearing
+from tests.scripted_jury import Jury
+from tests.toy import text_of
+
+CASE = "phone-battery"
 
 
 @pytest.fixture
@@ -28,8 +31,14 @@ def jury() -> Jury:
 
 
 @pytest.fixture
-def house(tmp_path: Path, jury: Jury) -> Courthouse:
-    return courthouse(Settings(home=tmp_path), jury)
+def house(house: Courthouse, jury: Jury) -> Courthouse:
+    """One in which the jury answers, whichever model is asked."""
+    return answered_by(house, jury)
+
+
+def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs: Any) -> Record:
+    given = {"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs}
+    return whole_hearing(house, "cyberjurors", case or CASE, seed, **given)
 
 
 def tasks(record: Record) -> Counter[str]:
@@ -184,9 +193,7 @@ def test_one_changed_persona_asks_one_verdict_anew_and_no_perception(house: Cour
     rules = (*first.rules[1:], "A torn label decides.")
     assert {"extract", "analyse"} < {*anew(rules=rules)}, "the examiner is told the rules"
     hear(house, rounds=1, consensus=1.0, jury=first.jury, graph=first.graph, wording="paper")
-    assert anew(rules=rules, wording="paper") == ["judge"] * 5 + ["summarise"], (
-        "a changed rule asks no examination anew"
-    )
+    assert anew(rules=rules, wording="paper") == ["judge"] * 5 + ["summarise"], "no examination is asked anew"
 
 
 def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury: Jury) -> None:

@@ -212,9 +212,7 @@ def refused(house: Courthouse, dask: str) -> str:
     return str(error.value)
 
 
-def test_an_unusable_cluster_is_refused(
-    house: Courthouse, alone: Courthouse, on_postgres: str, monkeypatch: Any
-) -> None:
+def test_a_useless_cluster_is_refused(house: Courthouse, alone: Courthouse, on_postgres: str, monkeypatch: Any) -> None:
     monkeypatch.setattr("courtroom.experiments.cluster.REACH_S", 1)
     address = house.settings.dask
     assert "has another store" in refused(Courthouse(Settings(home=alone.settings.home)), address)

@@ -307,10 +307,8 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp
     shell("import", disputes(tmp_path, 6), "--name", "My_Disputes")
     shell("split", "My_Disputes", "--parts", "train=1,test=1")
     told = shell("precedents", "My_Disputes", "--split", "train", *BY_WORDS)
-    train, test = (
-        [row.case for row in house.datasets.rows("My_Disputes", wanted=Selection(split=split))]
-        for split in ("train", "test")
-    )
+    parts = [Selection(split=one) for one in ("train", "test")]
+    train, test = ([row.case for row in house.datasets.rows("My_Disputes", wanted=one)] for one in parts)
     base = house.knowledge.of("precedents", "my-disputes").all()
     assert {precedent.id for precedent in base} == {f"case-{case.id}" for case in train}
     assert all(precedent.norms for precedent in base)

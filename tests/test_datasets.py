@@ -192,8 +192,7 @@ def test_cases_of_an_amended_article_are_left_out(datasets: Datasets) -> None:
     assert kept(datasets, unchanged_by=["XII"], at_most=1) == ["c-1"], "the last of those that stay"
 
 
-def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
+def test_an_experiment_hears_and_learns_from_what_is_kept(house: Courthouse) -> None:
     house.datasets.add("cases", [*(case(number) for number in range(6)), case(7, term=None), case(9, (263,), "抢劫")])
     house.datasets.add("benchmark", [case(0)])
     values = {
@@ -213,12 +212,9 @@ def test_an_experiment_hears_and_learns_from_what_is_kept(tmp_path: Path) -> Non
         house.experiments.delete_dataset("benchmark")
 
 
-def test_the_shell_makes_a_dataset_as_a_paper_prepared_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    house = Courthouse(Settings(home=tmp_path))
+def test_the_shell_makes_a_dataset_as_a_paper_prepared_it(house: Courthouse) -> None:
     house.datasets.add("mine", [case(0), case(1), case(2, term=None), case(3, (263,), "抢劫")])
     house.datasets.add("cail2018", [case(0)])
-    house.close()
     taken = ("--take", "complete", "--take", "labels_of=cail2018", "--take", "cut=6")
     told = shell("datasets", "clean", "mine", *taken, "--to", "cjo2025")
     assert "1 rows were taken out, as not all that is decided is known of them." in told

@@ -255,9 +255,8 @@ def test_the_container_is_built_from_files_that_are_there() -> None:
 
 def test_what_the_page_on_writing_a_procedure_shows_is_there() -> None:
     """In the debate, or in a package."""
-    folders = [
-        ROOT / path for path in ("courtroom/procedures/debate", "tests/packages/mediation", "tests/packages/tender")
-    ]
+    packages = ("courtroom/procedures/debate", "tests/packages/mediation", "tests/packages/tender")
+    folders = [ROOT / path for path in packages]
     files = [path.read_text() for folder in folders for path in (*folder.rglob("*.py"), *folder.rglob("prompts/*.j2"))]
     shown = [blocks("docs/write-a-procedure.md", language) for language in ("python", "jinja")]
     assert all(shown)

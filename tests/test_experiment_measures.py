@@ -5,6 +5,7 @@ import json
 import random
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -61,10 +62,8 @@ def test_measures_of_disputes_are_scikit_learns() -> None:
     real = [row.case.jury.winner for row in disputes]
     mine = [row.outcome.outcome for row in disputes]
     assert of("dispute", "accuracy", disputes) == pytest.approx(accuracy_score(real, mine), abs=1e-12)
-    weighted, macro = (
-        precision_recall_fscore_support(real, mine, average=average, zero_division=0)
-        for average in ("weighted", "macro")
-    )
+    scored = partial(precision_recall_fscore_support, real, mine, zero_division=0)
+    weighted, macro = (scored(average=average) for average in ("weighted", "macro"))
     assert of("dispute", "weighted_f1", disputes) == pytest.approx(weighted[2], abs=1e-12)
     for name, known in zip(("precision", "recall", "f1"), macro, strict=False):
         assert of("dispute", f"macro_{name}", disputes) == pytest.approx(known, abs=1e-12)
@@ -125,9 +124,7 @@ def task(label: str) -> LabelledTask:
 def test_measures_of_labels_are_scikit_learns() -> None:
     real = [RANDOM.choice(("yes", "no", "maybe")) for _ in range(40)]
     given = [RANDOM.choice(("yes", "No.", "MAYBE", "who knows")) for _ in range(40)]
-    rows = [
-        CaseResult(task(label), "", of_text(task(label), answer)) for label, answer in zip(real, given, strict=True)
-    ]
+    rows = [CaseResult(task(one), "", of_text(task(one), answer)) for one, answer in zip(real, given, strict=True)]
     mine = [{"yes": "yes", "No.": "no", "MAYBE": "maybe"}.get(answer, "") for answer in given]
     assert of("labelled", "accuracy", rows) == pytest.approx(accuracy_score(real, mine), abs=1e-12)
     labels = ["yes", "no", "maybe"]
@@ -310,10 +307,8 @@ def test_macro_scores_are_the_mean_of_runs_not_pooled() -> None:
                 made = judged(charges=[mine])
                 rows.append(CaseResult(case, "", made, repeat=repeat, arm=arm, row=f"case-{number}"))
     measures = wanted("criminal", ["charge_precision", "charge_recall", "charge_f1"])
-    found, compared = (
-        of(grouped(rows, False), *rest)
-        for of, rest in ((table, (rows, [*runs], measures)), (pairs, ([*runs], measures)))
-    )
+    groups = grouped(rows, False)
+    found, compared = table(groups, rows, [*runs], measures), pairs(groups, [*runs], measures)
     for one, pair in zip(measures, compared, strict=True):
         average = {"charge_precision": 0, "charge_recall": 1, "charge_f1": 2}[one.name]
         scores = [

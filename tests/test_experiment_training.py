@@ -1,5 +1,4 @@
-"""The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a
-name."""
+"""The knowledge protocol: each arm learns on one split, in order; tests on another see that, frozen under a name."""
 
 import asyncio
 import shutil
@@ -16,6 +15,7 @@ from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.verdict.setup import VerdictSetup
 from tests.driving import answered_by, done, drive
+from tests.furnished import copied
 from tests.test_experiments import house as house  # a fixture
 from tests.test_experiments import killed
 from tests.toy import text_of
@@ -38,7 +38,7 @@ def spec(**given: Any) -> Experiment:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the dataset, whose memory holds something already."""
-    home = tmp_path_factory.mktemp("training") / "home"
+    home = copied(tmp_path_factory.mktemp("training") / "home")
     house = Courthouse(Settings(home=home))
     splits = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
     house.datasets.add("benches", [Row(id=one, case=house.library.case(one), split=splits[one]) for one in splits])
@@ -55,8 +55,7 @@ def memory(house: Courthouse) -> Snapshot:
 
 
 def many(kept: Snapshot) -> int:
-    """How many cases it has learned from: a judgment that was right is a standard, one that was wrong waits in the
-    buffer."""
+    """How many cases it has learned from: a right judgment is a standard, one that was wrong waits in the buffer."""
     return kept.standards + kept.buffer
 
 
@@ -222,9 +221,8 @@ def test_what_can_t_be_learned_from_is_refused(house: Courthouse, given: dict[st
 def test_arms_may_learn_from_a_part_of_a_split(house: Courthouse) -> None:
     whole = [cell.row for cell in planned_by(house, {"train": "train"})]
     first = [cell.row for cell in planned_by(house, {"train": "train", "limit": 1})]
-    drawn = {
-        tuple(cell.row for cell in planned_by(house, {"train": "train", "sample": 1, "seed": n})) for n in range(9)
-    }
+    one = {"train": "train", "sample": 1}
+    drawn = {tuple(cell.row for cell in planned_by(house, {**one, "seed": n})) for n in range(9)}
     assert len(first) < len(whole)
     assert first == whole[:1]
     assert drawn == {(name,) for name in whole}, "another seed may draw another case"

@@ -191,9 +191,8 @@ def test_shell_and_page_draw_a_figure_with_its_numbers(house: Courthouse, tmp_pa
     matrix = json.loads(shell("experiment", "figure", "votes", "matrix", "--json"))
     right = {line["case"]: line["Accuracy"] for line in matrix}
     assert right == {"text-0": 1.0, "text-1": 0.0, "text-2": 1.0, "text-3": 1.0}
-    with pytest.raises(
-        CourtroomError, match="do not differ by “rounds”. Choose among: difficulty, split, real-votes, share"
-    ):
+    told = "do not differ by “rounds”. Choose among: difficulty, split, real-votes, share"
+    with pytest.raises(CourtroomError, match=told):
         house.experiments.results("votes").breakdown("rounds", ACCURACY)
     app = opened(experiment=house.experiments.store.experiment("votes").id)
     assert "What the results depend on" in texts(app) + " ".join(one.value for one in app.subheader)

@@ -22,7 +22,7 @@ def published(title: str) -> list[str]:
 
 
 @pytest.mark.parametrize("measure", [measure_judgment, measure_texts, measure_votes])
-def test_figures_of_the_samples_are_what_the_commands_give(
+def test_figures_are_what_commands_give(
     measure: ModuleType, house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("COURTROOM_REAL_DATA", raising=False)

@@ -9,7 +9,6 @@ import pytest
 from PIL import Image, ImageFont
 
 from courtroom import Courthouse, CourtroomError, Record
-from courtroom.engine.run import Control
 from courtroom.engine.services import OpenCall
 from courtroom.film import film, length, scene_to_film, storyboard
 from courtroom.film import picture as pictures
@@ -22,20 +21,31 @@ from tests import pages
 from tests.driving import hearing
 from tests.driving import house as house  # a fixture
 
+RUNS = {
+    "cyberjurors": ("phone-battery", {"jury_size": 7, "examination": "shared"}),
+    "juris": ("meeting-mill-museum", {}),
+    "courtroom-llm": ("message-feeling", {}),
+    "jurisagents": ("criminal-ring-road", {}),
+    "verdict": ("criminal-bus-wallet", {}),
+}
+
 
 @pytest.fixture(scope="module")
-def scenes(house: Courthouse) -> dict[str, RoomScene]:
-    """A run of each of the procedures, and of seventeen jurors in three rounds."""
-    records = {name: heard(house, name) for name in RUNS}
-    whole = pages.heard(house, "phone-battery", jury_size=17, rounds=3, consensus=1.0)
-    records["three rounds"] = house.record(whole)
-    return {name: scene_to_film(one, house.procedures[one.run.procedure]) for name, one in records.items()}
+def records(house: Courthouse) -> dict[str, Record]:
+    """A run of each of these procedures."""
+    return {name: hearing(house, name, case, **knobs) for name, (case, knobs) in RUNS.items()}
+
+
+@pytest.fixture(scope="module")
+def scenes(house: Courthouse, records: dict[str, Record]) -> dict[str, RoomScene]:
+    """Of them, and of a run of seventeen jurors in three rounds."""
+    whole = house.record(pages.heard(house, "phone-battery", jury_size=17, rounds=3, consensus=1.0))
+    named = {**records, "three rounds": whole}
+    return {name: scene_to_film(one, house.procedures[one.run.procedure]) for name, one in named.items()}
 
 
 @pytest.mark.parametrize(("shape", "language", "seconds"), [("wide", "en", 20), ("tall", "zh", 60)])
-def test_every_caption_can_be_read_and_nothing_is_cut_off(
-    scenes: dict[str, RoomScene], shape: pictures.Shape, language: str, seconds: int
-) -> None:
+def test_captions_can_be_read(scenes: dict[str, RoomScene], shape: pictures.Shape, language: str, seconds: int) -> None:
     """Every caption has time, and room in type that can be read; and every picture has the film's size."""
     across, down = (1160, 84) if shape == "wide" else (648, 240)
     with speaking(language):
@@ -80,23 +90,9 @@ def test_what_cannot_be_drawn_is_said(scenes: dict[str, RoomScene], monkeypatch:
     pictures._font.cache_clear()
 
 
-RUNS = {
-    "cyberjurors": ("phone-battery", {"jury_size": 7, "examination": "shared"}),
-    "juris": ("meeting-mill-museum", {}),
-    "courtroom-llm": ("message-feeling", {}),
-    "jurisagents": ("criminal-ring-road", {}),
-    "verdict": ("criminal-bus-wallet", {}),
-}
-
-
-def heard(house: Courthouse, procedure: str, control: Control | None = None, seed: int = 0) -> Record:
-    case, knobs = RUNS[procedure]
-    return hearing(house, procedure, case, seed, control, **knobs)
-
-
 @pytest.mark.parametrize("procedure", RUNS)
-def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(house: Courthouse, procedure: str) -> None:
-    record = heard(house, procedure)
+def test_calls_and_votes_are_moments_at_seats(house: Courthouse, records: dict[str, Record], procedure: str) -> None:
+    record = records[procedure]
     made = scene(record, house.procedures[procedure].about(record.case))
     assert [m.path for m in made.moments if m.kind == "call"] == [call.path for call in record.calls]
     votes = [(m.ballot, m.member, m.choice) for m in made.moments if m.kind == "vote"]

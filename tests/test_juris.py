@@ -29,9 +29,7 @@ TEXT = (
     "The river rose two metres in the night. Forty families left their houses. "
     "The mayor opened the school as a shelter. Nobody was hurt. The bridge stays closed until Friday."
 )
-CASE = Document(
-    id="flood", title="The flood", text=TEXT, reference="A flood drove forty families out; nobody was hurt."
-)
+CASE = Document(id="flood", title="The flood", text=TEXT, reference="A flood drove forty families out. Nobody died.")
 GOOD, OTHER = "Forty families left their houses.", "The river rose two metres."
 INVENTED = "A film crew from Paris interviewed penguins."
 ASSESSOR = {"assessor": {"id": "judge"}}
@@ -102,9 +100,8 @@ def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse)
         "Length", "Sentence 1", "Sentence 2", "Sentence 3", "Editing", "Assessment",
     ]  # fmt: skip
     assert record.run.verdict.details["accepted"] == [f"{OTHER} {n}" for n in range(3)]
-    assert {path: tally.counts for path, tally in record.tallies.items()} == {
-        f"sentence-{n}": {"A": 2, "B": 3} for n in (1, 2, 3)
-    }
+    counts = {path: tally.counts for path, tally in record.tallies.items()}
+    assert counts == {f"sentence-{n}": {"A": 2, "B": 3} for n in (1, 2, 3)}
     assert not any(vote.changed for votes in record.ballots.values() for vote in votes.values())
     of_jurors = {call.task for call in record.calls if call.member.startswith("juror")}
     assert of_jurors == {"length", "ballot"}, "they do not write"

@@ -16,7 +16,7 @@ from tests.docs import ROOT
 from tests.driving import arms_of, done
 from tests.driving import house as house  # a fixture
 from tests.pages import page
-from tests.write_prompts import KNOBS, OFF, under
+from tests.write_prompts import FOLDER, KNOBS, OFF
 
 SAID = {
     "count-seen-all": "# How the jury stands\n\nThe last ballot of the whole jury before this round, you included: guilty",
@@ -26,7 +26,7 @@ SAID = {
     "scripted": "> I vote guilty and have nothing to add.",
     "council-doubt-hesitation": "pause before acting",
 }
-"""What a prompt says under a knob, and without it does not say."""
+"""What a prompt says under a knob, and without it does not say; that they are asked so, test_rendered.py holds."""
 
 
 def begins_with(now: Any, given: Any) -> bool:
@@ -48,7 +48,8 @@ def test_two_arms_of_a_knob_run_offline_and_ask_otherwise(house: Courthouse, nam
     for arm, given in settings.items():
         setup = house.record(house.experiments.runs(found.kept.id, arm)[0]).setup
         assert all(begins_with(value_at(setup, path), value) for path, value in {**small, **given}.items())
-        assert (SAID[name] in under(house, procedure, given)) is (arm == "on")
+    on, off = ((FOLDER / f"{file}.txt").read_text(encoding="utf-8") for file in (f"knob-{name}", procedure))
+    assert (SAID[name] in on, SAID[name] in off) == (True, False)
 
 
 PAPER = (PaperSetting("model.temperature", 0.0, "4.1"), PaperSetting("roles.clerk.max_tokens", 512, "4.2"))

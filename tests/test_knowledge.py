@@ -155,10 +155,8 @@ def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
 
 
 def records(count: int) -> bytes:
-    facts = (
-        f"On day {n} the defendant took item{n} out of shop{n % 37} and sold it to buyer{n % 101}."
-        for n in range(count)
-    )
+    said = "On day {0} the defendant took item{0} out of shop{1} and sold it to buyer{2}."
+    facts = (said.format(n, n % 37, n % 101) for n in range(count))
     known = {"relevant_articles": [264], "accusation": ["theft"]}
     metas = ({**known, "term_of_imprisonment": {"imprisonment": n % 36 + 1}} for n in range(count))
     return "\n".join(json.dumps({"fact": fact, "meta": meta}) for fact, meta in zip(facts, metas, strict=True)).encode()
@@ -204,9 +202,8 @@ async def test_imported_charges_are_named_without_the_word_for_crime(tmp_path: P
     law, charges = knowledge.of("statutes", "imported"), knowledge.of("charges", "imported")
     theft = law.get("264")
     assert (theft.title.zh, theft.cues.zh, theft.bands[0].span("zh")) == ("盗窃", "扒窃", "0至36个月")
-    assert [(one.id, one.name.zh, one.articles) for one in charges.all()] == [
-        ("盗窃", "盗窃", ("265",))
-    ]  # the new one stays
+    kept = [(one.id, one.name.zh, one.articles) for one in charges.all()]
+    assert kept == [("盗窃", "盗窃", ("265",))]  # the new one stays
     judged = Judgment(relevant_articles=(264,), charges=("盗窃",))
     assert candidates(judged, (theft,), "zh")["charges"] == ["盗窃"]
     assert (await law.search("地铁扒窃", 1))[0].record.id == "264"

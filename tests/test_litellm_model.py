@@ -9,8 +9,6 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,27 +23,17 @@ from courtroom.models.repair import read_answer
 from courtroom.models.request import CannotSee, ModelError, Reply
 from courtroom.models.schema import schema_of
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.store.opening import open_store
-from courtroom.store.writer import Writer
 from tests.driving import drive, hearing, prepared, until
 from tests.openai_server import Answer, OpenAIServer, refusal
 from tests.pages import house as house  # a fixture
 from tests.pages import page, texts
-from tests.say import Watch, Word, ask, either_way, picture, question, there
+from tests.say import Watch, Word, ask, either_way, model_at, picture, question, there
 
 pytestmark = pytest.mark.usefixtures("no_pause")
 
 
 def is_word(reply: Reply) -> bool:
     return isinstance(read_answer(reply.text, Word, reply.finish), Word)
-
-
-@contextmanager
-def model_at(server: OpenAIServer, folder: Path) -> Iterator[ModelPool]:
-    """A process's model, which remembers in the folder what it finds out."""
-    with closing(open_store(folder / "store.sqlite")) as database, closing(Writer(database)) as writer:
-        connections = there(server)
-        yield ModelPool(MediaStore(folder), connections, None, Capabilities(database, writer, connections))
 
 
 @either_way
@@ -202,9 +190,8 @@ def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = '{"argument": "' + "The seller is right because the seller says so, and so the seller is right. " * 20
-    with OpenAIServer(
-        answer=lambda asked: text, faults=1.0, only=("cut answer",), keep_bodies=True, known_to=monkeypatch
-    ) as server:
+    cut: dict[str, Any] = {"faults": 1.0, "only": ("cut answer",)}
+    with OpenAIServer(answer=lambda asked: text, **cut, keep_bodies=True, known_to=monkeypatch) as server:
         hearing(house, "debate", "phone-battery", model=ModelSpec(id="openai/any"))
     asked = [asked["messages"] for asked in server.bodies]
     again = [messages for messages in asked if len(messages) > 2]

@@ -11,6 +11,7 @@ import pytest
 
 from courtroom import Case, Courthouse, Settings
 from tests.driving import hearing, until, whole_hearing
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 
 FORGED = "2026-01-01 00:00:00,000 INFO courtroom: all is well"
@@ -40,14 +41,12 @@ def test_no_line_of_a_message_or_a_traceback_looks_like_a_record(tmp_path: Path)
     assert all(line.startswith("    ") for line in trace)
 
 
-def test_a_log_in_json_holds_runs_and_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_json_logs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     # Without what another test has had written to standard error.
     monkeypatch.setattr(logging.getLogger("courtroom"), "handlers", [])
     with OpenAIServer(faults=1.0, only=("500",), known_to=monkeypatch):
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        house = Courthouse(Settings(home=tmp_path, log="json"))
+        house = Courthouse(Settings(home=copied(tmp_path), log="json"))
         model = {"id": "openai/real", "attempts": 1}
         record = hearing(house, "cyberjurors", "phone-battery", jury_size=3, rounds=1, model=model)
         run, path = record.run.id, record.calls[0].path
@@ -81,7 +80,7 @@ def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeyp
     counted = []
     with OpenAIServer(known_to=monkeypatch) as server:
         for number in range(4):
-            house = Courthouse(Settings(home=tmp_path / str(number)))  # Chroma shares what it has open of one home
+            house = Courthouse(Settings(home=copied(tmp_path / str(number))))
             heard(house, number, model={"id": "openai/any"})
             house.close()
             until(lambda: not server.open, "the server to be done")

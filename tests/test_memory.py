@@ -252,10 +252,8 @@ async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as
     assert hits[0].parts.topo == 1  # the seed is the nearest of the others
     (first, *_) = await base.answer(recall("standards", weights=(0.0, 0.0, 1.0)))
     assert first.parts.score == first.parts.semsim
-    share, count = [
-        {hit.id: hit.parts.topo for hit in await base.answer(recall("standards", topo=topo)) if hit.parts}
-        for topo in ("share", "count")
-    ]
+    ways = [await base.answer(recall("standards", topo=topo)) for topo in ("share", "count")]
+    share, count = ({hit.id: hit.parts.topo for hit in hits if hit.parts} for hits in ways)
     assert max(share.values()) <= 1 < max(count.values())
     assert all(count[name] == int(count[name]) for name in count)
     # As earlier versions asked: what they saw is found.
@@ -314,9 +312,8 @@ def test_facts_thought_and_judgment_are_embedded() -> None:
 
 def seen(record: Record) -> dict[str, list[str]]:
     """What the memory gave, by look-up."""
-    return {
-        r.path.rpartition("/")[2]: [hit.id for hit in r.hits] for r in record.retrievals if r.query.kind == "recall"
-    }
+    recalls = [one for one in record.retrievals if one.query.kind == "recall"]
+    return {one.path.rpartition("/")[2]: [hit.id for hit in one.hits] for one in recalls}
 
 
 def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent_saw(house: Courthouse) -> None:

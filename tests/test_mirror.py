@@ -2,7 +2,6 @@
 
 import json
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from tests.driving import answered_by, done, hearing, shell
 from tests.driving import house as house  # a fixture
 from tests.favouring_jury import OTHER, SMALL, FavouringJury, mirror_of, trials
 from tests.openai_server import OpenAIServer
-from tests.pages import benched, opened_at, page, press, ran
+from tests.pages import benched, opened_at, press, ran
 from tests.pages import texts as page_texts
 from tests.test_questions import bridge
 
@@ -79,9 +78,7 @@ def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None
     case = house.library.case("phone-battery").model_copy(update={"claim": "The seller lied.", "chat": ()})
     assert isinstance(case, Dispute)
     told = {"buyer-1": "The seller sent it late.", "seller-1": "As the seller, I packed it well."}
-    pieces = [
-        Evidence(id=name, side="buyer" if "buyer" in name else "seller", text=text) for name, text in told.items()
-    ]
+    pieces = [Evidence(id=one, side="buyer" if "buyer" in one else "seller", text=text) for one, text in told.items()]
     case = case.model_copy(update={"evidence": tuple(pieces)})
     found = mirrored(case, change_of("nationality=Nigeria"), "the seller")
     assert found.texts == {"evidence.2.text": "As the seller, a citizen of Nigeria, I packed it well."}
@@ -93,9 +90,8 @@ def test_nothing_is_said_of_a_party_by_the_other_side(house: Courthouse) -> None
 def test_a_chinese_name_is_exchanged_with_its_gold(house: Courthouse) -> None:
     case = house.library.case("criminal-bus-wallet")
     assert isinstance(case, CriminalCase)
-    several = case.model_copy(
-        update={"gold": Gold.model_validate({"charges": ["盗窃"], "each": [{"name": "周某", "charges": ["盗窃"]}]})}
-    )
+    gold = Gold.model_validate({"charges": ["盗窃"], "each": [{"name": "周某", "charges": ["盗窃"]}]})
+    several = case.model_copy(update={"gold": gold})
     after = with_texts(several, mirrored(several, change_of("name=张伟")).texts)
     assert (after.defendants, after.gold and after.gold.each[0].name) == (("张伟",), "张伟")
     assert after.facts == several.facts.replace("周某", "张伟")
@@ -145,21 +141,13 @@ def test_a_jury_that_favours_a_name_is_found(house: Courthouse) -> None:
     assert [one["holds"] for one in found.as_data()["mirror"]].count(True) == 1
 
 
-def test_a_jury_that_favours_nobody_moves_nothing(house: Courthouse) -> None:
-    answered_by(house, FavouringJury())
-    found = done(house, mirror_of(house, trials(20, seed=1)))
-    assert len(found.mirror) == 9
-    assert not any(pair.holds for pair in found.mirror)
-
-
 def made_up(favour: float, seed: int) -> list[Pair]:
     """What a mirror of four changes moves in 40 cases by votes that are drawn; the first change takes a favour away."""
     draw = random.Random(seed)
     changes = ("name", "a", "b", "c")
     arms = [Arm(name=name, procedure="mock-jury", kind=kind) for name, kind in (("j", "base"), ("again", "again"))]
-    arms += [
-        Arm(name=f"j: {one}", procedure="mock-jury", kind="mirror", other_order=True, seen_by="Ada") for one in changes
-    ]
+    given = {"procedure": "mock-jury", "kind": "mirror", "other_order": True, "seen_by": "Ada"}
+    arms += [Arm.model_validate({"name": f"j: {one}", **given}) for one in changes]
     rows: list[CaseResult] = []
     for number in range(40):
         case, lean = THEFT.model_copy(update={"id": f"t-{number}"}), draw.betavariate(0.8, 0.8)
@@ -194,10 +182,8 @@ def test_nothing_is_heard_that_nobody_has_seen(tmp_path: Path, monkeypatch: pyte
     told = shell("experiment", "run", str(to), "--seen-by", "Ada", "--json")
     first = json.loads(told)
     assert {one["arms"][0] for one in first["mirror"]} == {"Sides in the other order", "Another age: 71"}
-    assert (
-        "whether it moves anything can't be known from one case or seed; 8 are needed for 6 tests"
-        in first["mirror"][0]["sentence"]
-    )
+    why = "whether it moves anything can't be known from one case or seed; 8 are needed for 6 tests"
+    assert why in first["mirror"][0]["sentence"]
     to.write_text(to.read_text(encoding="utf-8").replace("rewritten", 'seen_by = "Bo"\nrewritten', 0), encoding="utf-8")
     assert read_toml(to).arms[-1].rewritten["trial-market-purse"]["charge"].startswith("Ina Voss, aged 71")
     figure = shell("experiment", "figure", "one", "mirror", "--json")
@@ -240,14 +226,8 @@ def test_letters_of_a_question_stand_for_the_same_answers(house: Courthouse) -> 
     ]
 
 
-@pytest.fixture
-def server(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
-    with OpenAIServer(keep_bodies=True, known_to=monkeypatch) as server:
-        answered_by(house, house.pool)  # no longer by the jury of another test
-        yield server
-
-
 def test_a_model_rewrites_keeps_every_number_and_the_budget(house: Courthouse, server: OpenAIServer) -> None:
+    answered_by(house, house.pool)  # no longer by the jury of another test
     given = [
         {"number": 1, "text": THEFT.charge.replace("Ina Voss", "Ina Berg").replace("Ms. Voss", "Ms. Berg")},
         {"number": 4, "text": "The defendant was at work, and her wife brought lunch."},
@@ -288,9 +268,7 @@ def test_a_change_is_read_and_put_right_before_it_is_heard(app_house: Courthouse
     assert "The sides, or the options, stand in the other order." in page_texts(app)
     assert "“her” was left in “The customer missed her purse" in page_texts(app)
     assert not [one for one in app.button if one.label == "Start"], "nobody has approved it"
-    edits = next(
-        one for one in app.toggle if one.key.startswith("mirror-The other gender") and one.key.endswith("edits")
-    )
+    edits = next(one for one in app.toggle if one.key.startswith("mirror-The other g") and one.key.endswith("edits"))
     edits.set_value(True).run()
     text = next(one for one in app.text_area if one.key.endswith("defence.2"))
     text.set_value("The driver of the van signed a delivery note with him at 10:18. The note is on record.").run()
@@ -302,8 +280,6 @@ def test_a_change_is_read_and_put_right_before_it_is_heard(app_house: Courthouse
     assert (gender.name, gender.seen_by) == ("The other gender", "who was at this page")
     assert "with him at 10:18" in gender.rewritten["trial-market-purse"]["defence.2"]
     assert gender.rewritten["trial-market-purse"]["charge"].startswith("Oliver Walker is charged")
-    app = page("what_if", experiment=kept.id)
-    app.query_params.update({"experiment": kept.id})
-    ran(app)
+    app = opened_at("what_if", experiment=kept.id)
     assert "There are too few cases or seeds to know of any difference." in page_texts(app)
     assert "not a language model" in page_texts(app), "whose votes they are stands beside what they show"

@@ -27,7 +27,7 @@ from courtroom.room.scene import scene
 from courtroom.text.words import has_chinese
 from tests.driving import finished
 from tests.driving import house as house  # a fixture
-from tests.scripted_jury import text_of
+from tests.toy import text_of
 from tests.write_prompts import QUESTION
 
 SECRET = "Between us, I think the other way."
@@ -69,18 +69,18 @@ def test_clear_cases_are_decided_each_its_way_and_close_ones_begin_divided(house
         purse = hear(house, f"trial-market-purse{language}", seed)
         assert (cellar.run.verdict.outcome, purse.run.verdict.outcome) == ("guilty", "not-guilty")
     for case in ("trial-boatyard-fire", "trial-bakery-oven"):
-        firsts = [first(hear(house, f"{case}{language}", seed)) for seed in range(8)]
+        firsts = [first(hear(house, f"{case}{language}", seed, rounds=0)) for seed in range(8)]
         assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 6
 
 
 def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: Courthouse) -> None:
-    assert hear(house).setup.standard == "reasonable-doubt"
-    record = hear(house, "trial-bakery-oven", rule="majority")
+    assert hear(house, rounds=0).setup.standard == "reasonable-doubt"
+    record = hear(house, "trial-bakery-oven", rule="majority", rounds=0)
     assert record.setup.standard == "preponderance"
     assert set(record.run.verdict.counts) == {"plaintiff", "defendant"}
     standards = ("reasonable-doubt", "clear-and-convincing", "preponderance")
     strict, middle, mild = (
-        sum(first(hear(house, seed=seed, standard=one, rule="majority"))["guilty"] for seed in range(2))
+        sum(first(hear(house, seed=seed, standard=one, rule="majority", rounds=0))["guilty"] for seed in range(2))
         for one in standards
     )
     assert strict < middle < mild
@@ -107,10 +107,8 @@ def test_as_many_must_agree_as_the_rule_says(
 def test_a_set_first_ballot_is_drawn_and_binds_nobody(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = script(monkeypatch, "guilty")
     records = [hear(house, seed=seed, first_votes=4) for seed in (1, 1, 2)]
-    begins = [
-        tuple(who for who, vote in next(iter(record.ballots.values())).items() if vote.choice == "guilty")
-        for record in records
-    ]
+    firsts = [next(iter(record.ballots.values())) for record in records]
+    begins = [tuple(who for who, vote in one.items() if vote.choice == "guilty") for one in firsts]
     assert [len(one) for one in begins] == [4, 4, 4]
     assert begins[0] == begins[1] != begins[2]
     assert [list(record.tallies.values())[-1].counts["guilty"] for record in records] == [12, 12, 12]
@@ -212,9 +210,7 @@ def test_a_scripted_member_says_what_is_written(house: Courthouse, procedure: st
         ({"gives_in_at": 3}, 2, ["not-guilty"] * 3, "not-guilty"),
     ],
 )
-def test_it_holds_until_rounds_are_over_or_peers_enough(
-    script: dict[str, Any], ballot: int, heard: list[str | None], vote: str
-) -> None:
+def test_it_holds_until_it_gives_in(script: dict[str, Any], ballot: int, heard: list[str | None], vote: str) -> None:
     given = Script(words=("one", "two"), gives_in_words=GIVES_IN, **script)
     said = given.said(("guilty", "not-guilty"), ballot, heard)
     assert said == (vote, GIVES_IN if vote != "guilty" else ("one", "two")[(ballot - 1) % 2])
@@ -306,10 +302,8 @@ def test_a_persona_a_rule_or_evidence_changes_a_verdict_no_order() -> None:
     )
     assert {judged(case, persona).verdict for persona in pool()} == {"buyer", "seller"}
     rule = "A kettle that leaks and stopped working: the seller must refund, the buyer is entitled to a refund."
-    votes = [
-        (judged(case, p, rules=tasks.ruled((rule,), read=False)).verdict, judged(case, p, rules=()).verdict)
-        for p in pool()
-    ]
+    ruled = tasks.ruled((rule,), read=False)
+    votes = [(judged(case, one, rules=ruled).verdict, judged(case, one, rules=()).verdict) for one in pool()]
     assert ("buyer", "seller") in votes
     assert ("seller", "buyer") not in votes
     case = CLEAR["en", "buyer"]  # its verdict: buyer

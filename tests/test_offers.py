@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom import Courthouse, ModelSpec, Settings
+from courtroom import Courthouse, ModelSpec
 from courtroom.models import local
 from courtroom.models.keys import PROVIDERS
 from courtroom.models.local import LocalServers, model_files
@@ -123,9 +123,7 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
     ],
 )
 @pytest.mark.usefixtures("folder")
-async def test_what_cannot_be_loaded_is_said(
-    name: str, installed: bool, why: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_can_not_load_is_said(name: str, installed: bool, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No name leads out of the folder."""
     monkeypatch.setattr(local, "find_spec", lambda package: installed or None)
     loading: set[str] = set()
@@ -196,15 +194,14 @@ def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_t
     assert (told["valid"], told["again"]) == (0, told["calls"])
 
 
-async def test_findings_are_shown_and_forgotten_by_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_findings_are_shown_and_forgotten_by_command(house: Courthouse) -> None:
     spec = ModelSpec(id="openai/a-model-of-my-own")
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    with closing(Courthouse(Settings(home=tmp_path))) as house:
-        findings = await house.capabilities.of(spec)
-        for name, value in (("vision", 0), ("images", 10), ("temperature", 0)):
-            findings.remember(name, value)
+    findings = await house.capabilities.of(spec)
+    for name, value in (("vision", 0), ("images", 10), ("temperature", 0)):
+        findings.remember(name, value)
+    house.close()
     assert "at most 10 pictures, no temperature, no pictures" in shell("doctor")
     assert "3 findings of openai/a-model-of-my-own are forgotten" in shell("models", "forget", spec.id)
-    with closing(Courthouse(Settings(home=tmp_path))) as house:
-        assert not house.capabilities.found()
-        assert (await house.capabilities.of(spec)).get("vision") is None
+    with closing(Courthouse(house.settings)) as again:
+        assert not again.capabilities.found()
+        assert (await again.capabilities.of(spec)).get("vision") is None

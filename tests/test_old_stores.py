@@ -97,13 +97,11 @@ def test_a_store_of_the_first_release_is_upgraded_and_keeps_its_imports(tmp_path
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES)
-def test_a_run_that_the_first_release_exported_is_shown_and_forked(tmp_path: Path, procedure: str) -> None:
-    house = Courthouse(Settings(home=tmp_path))
+def test_a_run_that_the_first_release_exported_is_shown_and_forked(house: Courthouse, procedure: str) -> None:
     with zipfile.ZipFile(EXPORTED) as exported:
         run = house.files.take_in(exported.read(f"{procedure}.json"))
     record = house.record(run)
     fork = finished(house, house.fork(run, record.setup))
-    house.close()
     assert record.run.status == "done"
     assert [stage.path for stage in fork.stages] == [stage.path for stage in record.stages]
 

@@ -27,9 +27,8 @@ def listed(app: AppTest) -> list[str]:
 
 def choose(app: AppTest, *lines: str) -> None:
     """Choose lines of its table."""
-    app.session_state[f"runs-{hash(tuple(listed(app)))}"] = {
-        "selection": {"rows": [listed(app).index(line) for line in lines]}
-    }
+    rows = [listed(app).index(line) for line in lines]
+    app.session_state[f"runs-{hash(tuple(listed(app)))}"] = {"selection": {"rows": rows}}
     ran(app)
 
 

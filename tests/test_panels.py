@@ -109,9 +109,7 @@ def test_each_run_draws_its_jurors_from_a_pool_and_shows_them(house: Courthouse,
     assert {one.name for one in house.record(fork).setup.jury} == juries[0]
     with pytest.raises(CourtroomError, match="There is no panel “nobody”"):
         house.new_run("mock-jury", case, changed(setup, {"people": "nobody"}), 0)
-    said = shell(
-        "run", "trial-boatyard-fire", "--procedure", "mock-jury", "--panel", "census", "--set", "rounds=0", "--json"
-    )
+    said = shell("run", "trial-boatyard-fire", "--procedure", "mock-jury", "--panel=census", "--set=rounds=0", "--json")
     assert json.loads(said)["run"]
     out = tmp_path / "out.csv"
     shell("panels", "export", "census", "--to", str(out))

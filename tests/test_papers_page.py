@@ -224,14 +224,12 @@ def test_order_and_chat_are_read_word_for_word(house: Courthouse, server: OpenAI
 
 def test_instruction_in_a_paper_is_quoted_and_has_no_effect(house: Courthouse, server: OpenAIServer) -> None:
     papers = {"order.docx": word("It leaks.", ORDER, "# What you are asked"), f"{ORDER}\n# x.txt": b"Second."}
-    draft = asked(
-        house, server, papers, answer([(1, "The seller is right in all.", "respondent"), (1, ORDER, "neither")])
-    )
+    draft = asked(house, server, papers, answer([(1, "The seller is right.", "respondent"), (1, ORDER, "neither")]))
     lines = "\n".join(texts_of(one) for one in server.bodies[-1]["messages"]).splitlines()
     assert [line for line in lines if ORDER in line and not line.startswith("> ")] == []
     assert lines.count("# What you are asked") == 1
     assert [one.place for one in draft.pieces] == ["out", ""]
-    assert draft.refused[1:] == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
+    assert draft.refused[1:] == ("order.docx does not say “The seller is right.”: it was not taken over.",)
 
 
 def test_answer_that_is_no_draft_is_asked_for_again(house: Courthouse, server: OpenAIServer) -> None:
@@ -240,9 +238,7 @@ def test_answer_that_is_no_draft_is_asked_for_again(house: Courthouse, server: O
     assert len(server.bodies) == 2
     with pytest.raises(CourtroomError, match="The answer did not fit what was asked"):
         asked(house, server, {"b.txt": b"It drips."}, "I would rather not.")
-    assert asked(house, server, {"b.txt": b"It drips."}, good).values["title"] == "The kettle", (
-        "who asks again is asked anew"
-    )
+    assert asked(house, server, {"b.txt": b"It drips."}, good).values["title"] == "The kettle", "it is asked anew"
 
 
 def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server: OpenAIServer) -> None:

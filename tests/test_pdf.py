@@ -139,9 +139,8 @@ def test_columns_that_are_drawn_row_by_row_are_told() -> None:
     assert read(pdf(rows))[1] == (
         "a.pdf, page 1: lines of two columns are read across. Read the text, and paste it where it is mixed up.",
     )
-    in_order = b" ".join(
-        lines(*column, across=across) for column, across in zip(zip(*COLUMNS, strict=True), (60, 320), strict=True)
-    )
+    columns = zip(zip(*COLUMNS, strict=True), (60, 320), strict=True)
+    in_order = b" ".join(lines(*column, across=across) for column, across in columns)
     assert read(pdf(in_order))[1] == (), "these are read one after the other"
     assert read(pdf(lines("Item\tPaid", "Lamp\t25", "Bulb\t4", "Post\t5")))[1] == (), "a table is none"
 

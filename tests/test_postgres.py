@@ -61,9 +61,7 @@ def end_connections(database: Database, postgres: PostgresServer) -> None:
     postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
-def test_a_transaction_is_undone_as_a_whole_a_lost_connection_made_anew(
-    database: Database, postgres: PostgresServer
-) -> None:
+def test_a_transaction_is_undone_whole_and_a_connection_made_anew(database: Database, postgres: PostgresServer) -> None:
     def twice() -> None:
         with database.transaction() as db:
             db.execute("INSERT INTO parts VALUES ('a', 'x')")
@@ -148,9 +146,8 @@ def test_another_server_goes_on_and_asks_nothing_twice(tmp_path: Path, database:
         with forks.Fork(forks.shell, *words, environment=environment(tmp_path / "first", server.url)) as first:
             until(lambda: bool(recorded(tmp_path / "first")), "the first answer")
             (run,) = (row.id for row in store.runs())
-            second = forks.Fork(
-                forks.shell, "resume", run, "--json", environment=environment(tmp_path / "second", server.url)
-            )
+            there = environment(tmp_path / "second", server.url)
+            second = forks.Fork(forks.shell, "resume", run, "--json", environment=there)
             until(lambda: sum(recorded(tmp_path / "first").values()) > 5, "more answers")
             assert store.is_driven(run)
             first.kill()

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, closing, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from chuk_mcp.transports.stdio import StdioParameters, StdioTransport
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
-from courtroom import Courthouse, Settings
+from courtroom import Courthouse
 from courtroom.access import Access, Account, acts
 from courtroom.shell.programs import app_of
 from tests.app_server import free_port
@@ -116,9 +116,9 @@ async def by_another_maker(address: str, environment: dict[str, str]) -> AsyncIt
 @pytest.mark.slow
 @pytest.mark.parametrize("over", ["standard input", "HTTP"])
 @pytest.mark.parametrize("client", [by_the_sdk, by_another_maker])
-async def test_clients_of_two_makers_hear_a_case(client: Callable[..., Any], over: str, tmp_path: Path) -> None:
+async def test_clients_of_two_makers_hear_a_case(client: Callable[..., Any], over: str, house: Courthouse) -> None:
     async def heard(address: str) -> None:
-        async with client(address, {**os.environ, "COURTROOM_HOME": str(tmp_path)}) as (tools, call_tool):
+        async with client(address, dict(os.environ)) as (tools, call_tool):
             assert tools == {"cases", "procedures", "hear", "ask", "state", "verdict"}
 
             async def answer(name: str, **given: Any) -> Any:
@@ -138,14 +138,14 @@ async def test_clients_of_two_makers_hear_a_case(client: Callable[..., Any], ove
             assert "no-such-case" in why
 
     if over == "HTTP":
-        with closing(Courthouse(Settings(home=tmp_path))) as house, door(house) as address:
+        with door(house) as address:
             await heard(address)
     else:
         await heard("")
 
 
-async def test_plain_json_over_http_hears_a_question(tmp_path: Path) -> None:
-    with closing(Courthouse(Settings(home=tmp_path))) as house, door(house) as address:
+async def test_plain_json_over_http_hears_a_question(house: Courthouse) -> None:
+    with door(house) as address:
         assert {case["kind"] for case in call(address, "cases").json()} >= {"dispute", "trial"}
         asked = {"question": "Should the old bridge be closed to cars?", "options": ["yes", "no", "a pilot"]}
         begun = call(address, "ask", **asked).json()
@@ -161,12 +161,13 @@ async def test_plain_json_over_http_hears_a_question(tmp_path: Path) -> None:
         assert call(address, "hear", cases=CASE).status_code == 400
 
 
-@pytest.mark.parametrize("token", ["", KEY.upper(), f"{KEY}-", "é"])
-def test_without_the_token_nothing_is_seen_or_started(tmp_path: Path, token: str) -> None:
-    wrong = ({}, {"Authorization": f"Bearer {token}".strip().encode()}, {"Authorization": f"Basic {KEY}"})
-    with closing(Courthouse(Settings(home=tmp_path))) as house, door(house) as address:
+def test_without_the_token_nothing_is_seen_or_started(house: Courthouse) -> None:
+    tokens = ("", KEY.upper(), f"{KEY}-", "é")
+    said = (f"Basic {KEY}", *(f"Bearer {token}".strip().encode() for token in tokens))
+    wrong = [{"Authorization": one} for one in said]
+    with door(house) as address:
         for path in ("/mcp", "/api/cases", "/api/hear", "/anything"):
-            for headers in wrong:
+            for headers in ({}, *wrong):
                 answered = httpx.post(f"{address}{path}", json={"case": CASE}, headers=headers)
                 assert answered.status_code == 401
         assert house.store.runs() == []

@@ -31,13 +31,10 @@ def test_a_small_model_gets_from_a_case_to_a_verdict(
     assert not heard[name].unfit, "an answer did not fit a schema that the model was held to"
 
 
-def test_nearly_every_answer_is_valid_at_once_and_whole(
-    heard: Mapping[str, Heard], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nearly_every_answer_is_valid_and_whole(heard: Mapping[str, Heard], capsys: pytest.CaptureFixture[str]) -> None:
     tallies = [one.tally for one in heard.values()]
-    calls, valid, replies, cut = (
-        sum(getattr(one, name) for one in tallies) for name in ("calls", "valid", "replies", "cut")
-    )
+    names = ("calls", "valid", "replies", "cut")
+    calls, valid, replies, cut = (sum(getattr(one, name) for one in tallies) for name in names)
     with capsys.disabled():
         print(f"\n{HEAD}", *(one.row() for one in tallies), f"{cut} of {replies} replies cut", sep="\n")
     assert valid >= 0.9 * calls

@@ -1,5 +1,4 @@
-"""The recipes of the papers' tables: each fits the procedures as it stands, and runs on bundled cases with the offline
-model."""
+"""The recipes of the papers' tables: each fits the procedures as it stands, and runs on bundled cases offline."""
 
 import json
 import re
@@ -48,9 +47,8 @@ TEXT_ONLY = {"DeepSeek-V3", "Qwen-Plus", "GPT-5.2-Chat", "GLM-4", "Dolphin3.0-R1
 PRINTED = json.loads((ROOT / "tests" / "inputs" / "printed.json").read_text(encoding="utf-8"))
 """The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
 
-FIGURES = dict.fromkeys(
-    re.findall(r"`(experiment figure ([\w-]+) [a-z][^`]+)`", (ROOT / "docs" / "reproduce.md").read_text())
-)
+REPRODUCE = (ROOT / "docs" / "reproduce.md").read_text(encoding="utf-8")
+FIGURES = dict.fromkeys(re.findall(r"`(experiment figure ([\w-]+) [a-z][^`]+)`", REPRODUCE))
 """The commands that draw the papers' figures, each with its recipe."""
 
 
@@ -84,7 +82,7 @@ def test_a_recipe_fits_and_is_documented(file: Path, house: Courthouse) -> None:
     assert experiment.name == file.stem
     kind = kind_of(house, experiment)
     Plan(adapted(experiment, dataset=kind, split="test"), kind, house).check()
-    assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
+    assert f"[{file.stem}](../data/experiments/{file.name})" in REPRODUCE
     said = file.read_text(encoding="utf-8")
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
     looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
@@ -167,10 +165,8 @@ def test_a_recipe_prints_its_papers_rows_and_columns(
     kind = kind_of(house, as_written)
     rows, columns = PRINTED[file.stem]["rows"], PRINTED[file.stem]["columns"]
     assert ([arm.name for arm in as_written.arms], list(as_written.measures)) == (rows, columns)
-    arms = tuple(
-        arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]} if arm.procedure else {}})
-        for arm in as_written.arms
-    )
+    own = (({**arm.set, **SMALL[arm.procedure]} if arm.procedure else {}) for arm in as_written.arms)
+    arms = tuple(arm.model_copy(update={"set": knobs}) for arm, knobs in zip(as_written.arms, own, strict=True))
     small = tmp_path / file.name
     small.write_text(as_toml(as_written.model_copy(update={"arms": arms, "repeats": 1})), encoding="utf-8")
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))

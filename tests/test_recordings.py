@@ -13,6 +13,7 @@ from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
 from tests.docs import blocks
 from tests.driving import shell
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 
 PAGE = "docs/recordings.md"
@@ -58,7 +59,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Studio:
 @pytest.fixture
 def house(studio: Studio, tmp_path: Path) -> Courthouse:
     """A fresh store of somebody who lists no connection."""
-    return Courthouse(Settings(home=tmp_path / "home", recordings=studio.folder))
+    return Courthouse(Settings(home=copied(tmp_path / "home"), recordings=studio.folder))
 
 
 def test_one_click_takes_in_a_hearing_with_its_forks(studio: Studio, house: Courthouse) -> None:

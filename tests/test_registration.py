@@ -218,9 +218,8 @@ def test_a_broken_package_leaves_procedures_and_kinds_of_others_alone(site: Path
     assert [line.partition(" of wrong 0.1 can't be used: ")[0] for line in kinds] == [
         f"The kind of case “{name}”" for name in ("dispute", "gone", "none")
     ]
-    for line, why in zip(
-        kinds, ("which no other kind has", "no attribute 'Auction'", "no class below Case"), strict=True
-    ):
+    whys = ("which no other kind has", "no attribute 'Auction'", "no class below Case")
+    for line, why in zip(kinds, whys, strict=True):
         assert why in line
     assert "Traceback" in (tmp_path / "home/courtroom.log").read_text()
 

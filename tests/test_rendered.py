@@ -35,6 +35,7 @@ from courtroom.settings import DATA, Settings
 from tests.asked import Asked, asked, media_of
 from tests.driving import house as house  # a fixture
 from tests.driving import shell, whole_hearing
+from tests.furnished import copied
 from tests.samples import sample
 from tests.toy import CASE as TOY_CASE
 from tests.toy import CastVote, toy
@@ -74,9 +75,7 @@ def with_orders(value: Any, schema: Mapping[str, Any], defs: Mapping[str, Any]) 
 
 
 @pytest.mark.parametrize(("name", "changes"), SETUPS, ids=lambda one: one if isinstance(one, str) else str(dict(one)))
-def test_orders_stand_in_quotes(
-    name: str, changes: Changes, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_orders_stand_quoted(name: str, changes: Changes, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     answer, said = OfflineModel.answer, 0
 
     async def ordering(model: OfflineModel, request: Request, watch: Watch | None = None) -> Reply:
@@ -134,7 +133,7 @@ def learn(house: Courthouse, case: Case) -> None:
 def test_what_is_asked_is_the_same_whatever_the_outcome_was(tmp_path: Path, name: str) -> None:
     said = []
     for word in (ONE, OTHER):
-        house = Courthouse(Settings(home=tmp_path / word))
+        house = Courthouse(Settings(home=copied(tmp_path / word)))
         case = decided(sample(house, PROCEDURES[name].kinds[0]), word)
         learn(house, case)
         said.append(sorted(one.text() for one in asked(house, name, case=case)))  # members are asked in any order
@@ -177,9 +176,7 @@ def test_a_schema_keeps_the_order_thinks_first_and_fits_the_strict_subset(
         for part in parts(json.loads(schema_of(form, lengths=True))):
             assert part.get("type") != "string" or {"enum", "maxLength"} & part.keys(), form
         free = parts(json.loads(schema_of(form, room="free", lengths=True)))
-        assert sum("maxLength" in part for part in free) <= ("argument" in form.model_fields), (
-            "Courtroom-LLM has a limit"
-        )
+        assert sum("maxLength" in part for part in free) <= ("argument" in form.model_fields), "one has a limit"
         for kind in answers_in(form):
             if getattr(kind, "published_order", ""):
                 continue

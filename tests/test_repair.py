@@ -35,9 +35,7 @@ def wrapped(before: str, opinion: Opinion, after: str, indent: int | None = None
 
 
 @given(prose, opinions, prose, forms, st.booleans())
-def test_a_valid_answer_is_read_in_prose_and_in_a_fence(
-    before: str, opinion: Opinion, after: str, indent: int | None, fenced: bool
-) -> None:
+def test_a_wrapped_answer_is_read(before: str, opinion: Opinion, after: str, indent: int | None, fenced: bool) -> None:
     before, after = (f"{before}\n```json\n", f"\n```\n{after}") if fenced else (before, after)
     assert read_answer(wrapped(before, opinion, after, indent), Opinion, "stop") == opinion
 

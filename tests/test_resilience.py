@@ -19,6 +19,7 @@ from courtroom.models.wire import to_wire
 from courtroom.store.opening import open_store
 from tests import forks
 from tests.driving import hearing, shell
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 
 SMALL = {"rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
@@ -54,9 +55,9 @@ def told(*words: str, code: int = 0) -> Any:
 def test_killed_again_and_again_it_asks_no_recorded_call_again(tmp_path: Path) -> None:
     draw = random.Random(20)
     words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
-    home, kills = tmp_path / "killed", 0
+    home, kills = copied(tmp_path / "killed"), 0
     with OpenAIServer(delay=0.02, keep_bodies=True) as server:
-        whole = result(forks.run(*words, environment=environment(tmp_path / "whole", server.url)))
+        whole = result(forks.run(*words, environment=environment(copied(tmp_path / "whole"), server.url)))
         total = recorded(tmp_path / "whole")
         while kills < 4:
             rows = runs(home)
@@ -86,12 +87,9 @@ def runs(home: Path) -> list[str]:
         return [row["id"] for row in database.connection.execute("SELECT id FROM runs")]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
 @pytest.mark.usefixtures("no_pause")
-def test_of_three_faults_in_ten_a_verdict_or_a_plain_statement_comes(
-    seed: int, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with OpenAIServer(faults=0.3, seed=seed, known_to=monkeypatch) as server:
+def test_with_faults_a_verdict_or_a_plain_statement_comes(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    with OpenAIServer(faults=0.3, seed=1, known_to=monkeypatch) as server:
         model = {"id": "openai/any", "timeout_s": 1, "attempts": 3}
         record = hearing(house, "cyberjurors", "phone-battery", model=model, jury_size=5, **SMALL)
     assert server.faulted.total() > 5
@@ -100,13 +98,6 @@ def test_of_three_faults_in_ten_a_verdict_or_a_plain_statement_comes(
     else:
         assert record.run.verdict.outcome in ("buyer", "seller")
     assert {len(votes) for votes in record.ballots.values()} <= {5}
-
-
-@pytest.mark.usefixtures("house")
-def test_a_server_that_always_fails_ends_in_a_plain_statement(monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer(faults=1.0, known_to=monkeypatch):
-        words = ("--model", "openai/any", "--set", "model.timeout_s=0.3", "--set", "model.attempts=1")
-        assert "quorum" in told("run", "phone-battery", *words, *SETUP, code=1)["reason"]
 
 
 def record_of(home: Path, run: str) -> Record:

@@ -99,8 +99,9 @@ def heard(house: Courthouse, **model: Any) -> Record:
 
 
 @pytest.mark.parametrize("connection", ["lab", ""])
-def test_an_export_holds_no_servers_address(server: OpenAIServer, tmp_path: Path, connection: str) -> None:
-    house = Courthouse(Settings(home=tmp_path / "here"))
+def test_an_export_holds_no_servers_address(
+    server: OpenAIServer, house: Courthouse, tmp_path: Path, connection: str
+) -> None:
     house.connections["lab"] = Connection.model_validate({"provider": "openai", "address": server.url})
     record = heard(house, connection=connection)
     assert server.url in {call.address for call in record.calls}, "the record itself knows it"
@@ -118,9 +119,7 @@ def test_an_export_holds_no_servers_address(server: OpenAIServer, tmp_path: Path
     assert elsewhere.files.export(elsewhere.files.take_in(text.encode()))[1] == text
 
 
-def test_an_estimate_says_that_an_address_has_changed(
-    server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_estimates_tell_of_moves(server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record = heard(app_house)
     run, case = record.run.id, record.case
     same = app_house.estimate("cyberjurors", case, record.setup, 0, run)

@@ -26,8 +26,7 @@ SMALL = {"jury_size": 3, "rounds": 1, "grounding_rounds": 1}
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
-    """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute
-    further behind."""
+    """Put copies of a run with its events on record, numbered from `start`, each by a clock a minute further behind."""
     with house.database.transaction() as db:
         columns = [db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone().keys() for table in ("runs", "events")]
         own = ("number", "id", "created", "seq", "run")

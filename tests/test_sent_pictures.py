@@ -25,7 +25,7 @@ from courtroom.models.wire import nearest, to_wire
 from courtroom.procedures.cyberjurors.evidence import key_media
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 from courtroom.settings import DATA
-from tests.pictures import clip, png
+from tests.pictures import clip, png, saved
 from tests.say import picture
 from tests.toy import CASE
 
@@ -35,12 +35,6 @@ SAMPLES = [read_folder(path.parent).case for path in sorted((DATA / "cases").glo
 @pytest.fixture
 def store(tmp_path: Path) -> MediaStore:
     return MediaStore(tmp_path / "media")
-
-
-def saved(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
-    out = io.BytesIO()
-    image.save(out, form, **options)
-    return out.getvalue()
 
 
 def case_with(data: bytes, store: MediaStore, name: str = "photo.png") -> Dispute:
@@ -125,9 +119,8 @@ def test_an_animation_is_shown_as_its_frames(store: MediaStore, form: str, optio
     data = saved(frames[0], form, save_all=True, append_images=frames[1:], duration=500, **options)
     case = case_with(data, store, f"photo.{form.lower()}")
     shown = sent(case, store)
-    assert [label.rpartition(", at ")[0] for label, _ in shown] == [
-        f"Image 0, frame {number} of 3" for number in (1, 2, 3)
-    ]
+    labels = [label.rpartition(", at ")[0] for label, _ in shown]
+    assert labels == [f"Image 0, frame {number} of 3" for number in (1, 2, 3)]
     assert [max(range(3), key=image.getpixel((30, 20)).__getitem__) for _, image in shown] == [0, 1, 2]
     assert "3 of its 3 different frames are shown" in remarks(case, store)
 
@@ -163,9 +156,7 @@ def test_a_case_of_an_earlier_store_says_what_to_do(store: MediaStore) -> None:
     earlier = case.model_copy(update={"evidence": (first.model_copy(update={"media": media}), *case.evidence[1:])})
     assert len(sent(earlier, store)) == 1, "recorded questions are what they were"
     (now,), (then,) = ([medium for medium in one.media() if medium.id == "m1"] for one in (case, earlier))
-    assert Message("user", (now,)).digest() != Message("user", (then,)).digest(), (
-        "an answer to the copy is none to parts"
-    )
+    assert Message("user", (now,)).digest() != Message("user", (then,)).digest(), "a copy is no parts"
     assert "views" not in then.model_dump(), "the hash of a case that was taken in earlier stays"
     assert "Download the case as ZIP, and import that" in remarks(earlier, store)
     (package,) = read_upload("case.zip", write_zip(earlier, store))
@@ -259,10 +250,8 @@ def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str,
 
 def test_text_is_one_string_parts_that_are_shared_come_first_and_a_missing_file_is_named(tmp_path: Path) -> None:
     messages = (Message("system", ("Be fair.",)), Message("user", ("The case.\n", "The question.\n")))
-    assert to_wire(messages, MediaStore(tmp_path)) == [
-        {"role": "system", "content": "Be fair."},
-        {"role": "user", "content": "The case.\n\nThe question.\n"},
-    ]
+    said = {"system": "Be fair.", "user": "The case.\n\nThe question.\n"}
+    assert to_wire(messages, MediaStore(tmp_path)) == [{"role": who, "content": said[who]} for who in said]
     lost = Medium(id="photo", kind="image", file="a.png")
     content = to_wire((Message("user", (lost,)),), MediaStore(tmp_path))[0]["content"]
     assert content == [{"type": "text", "text": "[image 0: the file is missing]"}]

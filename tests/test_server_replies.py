@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,11 @@ from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, ModelError, Reply, Request
 from courtroom.models.route import Connection, Connections
 from courtroom.shell.options import result
-from courtroom.store.opening import open_store
-from courtroom.store.writer import Writer
 from tests.driving import hearing, shell, whole_hearing
 from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
 from tests.pages import house as house  # a fixture
 from tests.pages import page, texts
-from tests.say import Watch, Word, ask, either_way, question, there
+from tests.say import Watch, Word, ask, either_way, model_at, question, there
 from tests.server_thread import WebServer
 
 pytestmark = pytest.mark.usefixtures("no_pause")
@@ -154,9 +151,7 @@ async def test_what_a_server_refuses_is_left_out_once_for_all_and_told(name: str
     calls = []
     with OpenAIServer(answer=refusing(what, told), keep_bodies=True) as server:
         for _ in ("one process", "the next"):
-            with closing(open_store(tmp_path / "store.sqlite")) as database, closing(Writer(database)) as writer:
-                capabilities = Capabilities(database, writer, there(server))
-                model = ModelPool(MediaStore(tmp_path), there(server), None, capabilities)
+            with model_at(server, tmp_path) as model:
                 reply = await model.answer(asked, watch)
                 assert word(reply)
                 assert (without in reply.left_out) is bool(without)
@@ -247,10 +242,7 @@ OLLAMA = "model requires more system memory (5.6 GiB) than is available (3.0 GiB
 DEAD_ENDS: dict[str, tuple[Answer, str]] = {
     "quota": (refusing(bool, QUOTA, 429, code="insufficient_quota"), "is used up. Pay in there"),
     "balance, in Chinese": (refusing(bool, "余额不足，请充值", 429), "is used up. Pay in there"),
-    "larger than a minute": (
-        refusing(bool, TOO_LARGE, 413, code="rate_limit_exceeded"),
-        "larger than its provider lets",
-    ),
+    "larger than a minute": (refusing(bool, TOO_LARGE, 413, code="rate_limit_exceeded"), "larger than its provider"),
     "country": (refusing(bool, "Country, region, or territory not supported", 403), "not offered in the country"),
     "firewall": (lambda body: web.Response(text=HTML, status=403, content_type="text/html"), "such as a firewall"),
     "filter, of Qwen": (refusing(bool, "data_inspection_failed: Input may be inappropriate."), "filter refused"),
@@ -557,8 +549,11 @@ def test_an_estimated_cost_is_about_so_much(is_told: bool, house: Courthouse, mo
     assert ("about US$" in shell("compare", run, other.run.id)) != is_told
 
 
-def test_a_jury_that_fails_as_a_whole_says_why(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("house")
+def test_a_jury_that_fails_as_a_whole_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     gone = "The model `any` does not exist or you do not have access to it."
     with OpenAIServer(answer=lambda body: error(404, gone), known_to=monkeypatch):
-        run = hearing(house, "cyberjurors", model=ANY, jury_size=3).run.id
-    assert "openai/any is not known to its provider" in house.record(run).run.reason
+        told = shell("run", "oak-table", "--model", ANY.id, "--set", "jury_size=3", "--json", code=1)
+    reason = json.loads(told)["reason"]
+    assert "quorum" in reason
+    assert "openai/any is not known to its provider" in reason

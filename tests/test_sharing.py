@@ -396,6 +396,4 @@ def test_owners_read_who_did_what(house: Courthouse) -> None:
         before = log.count(ActionFilter()), len(house.store.runs())
         with pytest.raises(RuntimeError):
             fails()
-        assert (log.count(ActionFilter()), len(house.store.runs())) == before, (
-            "an action and its line are written together"
-        )
+        assert (log.count(ActionFilter()), len(house.store.runs())) == before, "action and line are one"

@@ -12,9 +12,9 @@ from courtroom.cases.files import ENDINGS
 from courtroom.errors import CourtroomError
 from tests.driving import shell
 from tests.papers import mail, sheets, slides, word, zipped
+from tests.pictures import saved
 from tests.test_case_files import as_json, case, kettle
 from tests.test_pdf import SCAN, lines, pdf
-from tests.test_sent_pictures import saved
 
 
 @pytest.fixture(autouse=True)

@@ -23,9 +23,9 @@ def result(told: tuple[int, str, str]) -> Any:
     return json.loads(out)
 
 
-def heard(shell: Shell, *words: str, case: str = "criminal-bus-wallet", procedure: str = "verdict") -> str:
+def heard(shell: Shell, *words: str, case: str = "criminal-bus-wallet") -> str:
     """The id of a run that is done."""
-    done = result(shell("run", case, "--procedure", procedure, *words, "--json"))
+    done = result(shell("run", case, "--procedure", "verdict", *words, "--json"))
     assert done["status"] == "done"
     return str(done["run"])
 
@@ -39,26 +39,17 @@ def refused(told: tuple[int, str, str]) -> str:
     return sentence
 
 
-@pytest.mark.parametrize(
-    ("procedure", "changes", "ask", "serve"),
-    [
-        ("jurisagents", ("precedents=0",), 6, 2),  # another first judgment reaches all that comes after it
-        ("verdict", ("statutes=3",), 4, 1),  # the clerk's points alone don't depend on it
-    ],
-)
-def test_a_fork_asks_what_its_estimate_says_and_no_more(
-    shell: Shell, procedure: str, changes: tuple[str, ...], ask: int, serve: int
-) -> None:
-    run = heard(shell, procedure=procedure)
-    words = [word for change in changes for word in ("--set", change)]
+def test_a_fork_asks_what_its_estimate_says_and_no_more(shell: Shell) -> None:
+    run, words = heard(shell), ("--set", "statutes=3")
+    ask, serve = 4, 1  # the clerk's points alone don't depend on it
     found = result(shell("fork", run, *words, "--estimate", "--json"))
     anew = found.pop("anew")
     assert sum(anew.values()) == ask
     assert found == {"calls": ask + serve, "ask": ask, "serve": serve}
     assert shell("runs")[1].count("\n") == 1  # an estimate leaves no run behind
     told = shell("fork", run, *words, "--estimate")[1]
-    why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
-    assert told == f"{ask} calls would be asked, {serve} are served from the record.{why}\n"
+    why = f"Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}."
+    assert told == f"{ask} calls would be asked, {serve} are served from the record. {why}\n"
     fork = result(shell("fork", run, *words, "--json"))
     assert (fork["status"], fork["asked"], fork["recorded"]) == ("done", ask, serve)
 

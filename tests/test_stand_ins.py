@@ -2,31 +2,29 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from courtroom import Courthouse, Record, Settings, report
+from courtroom import Courthouse, Record, report
 from courtroom import film as films
 from courtroom.cases.dispute import Evidence
 from courtroom.evaluation.turnout import turnout
 from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
 from courtroom.language import speaking
-from courtroom.models.route import Connection, Connections
 from courtroom.models.spec import OFFLINE
 from courtroom.procedures.cyberjurors.tasks import PerceiveEvidence
 from pages.parts.shared.shown import literal
 from tests.driving import arms_of, hearing, shell
-from tests.furnished import copied
 from tests.openai_server import OpenAIServer, answer_for, refusal, texts_of
 from tests.pages import page, texts
+from tests.say import there
 from tests.test_sharing import add_dataset
 
 pytestmark = pytest.mark.usefixtures("no_pause")
-SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 1.0, "attempts": 1, "vision": "no"}
+SLOW = {"id": "openai/slow", "connection": "test", "timeout_s": 1.0, "attempts": 1, "vision": "no"}
 SMALL: dict[str, Any] = {"jury_size": 4, "rounds": 1, "examination": "shared"}
 
 
@@ -37,17 +35,6 @@ def server() -> Iterator[OpenAIServer]:
         yield server
 
 
-@pytest.fixture
-def house(server: OpenAIServer, tmp_path: Path) -> Courthouse:
-    house = Courthouse(Settings(home=copied(tmp_path)))
-    house.connections.update(lab(server))
-    return house
-
-
-def lab(server: OpenAIServer) -> Connections:
-    return Connections({"lab": Connection.model_validate({"provider": "openai", "address": server.url})})
-
-
 def heard(house: Courthouse, **knobs: Any) -> Record:
     return hearing(house, "cyberjurors", **{**SMALL, **knobs})
 
@@ -55,20 +42,8 @@ def heard(house: Courthouse, **knobs: Any) -> Record:
 HALF = {f"juror-0{seat}": {**SLOW, "otherwise": OFFLINE} for seat in (3, 4)}
 
 
-def test_a_stand_in_answers_where_the_model_timed_out(house: Courthouse, server: OpenAIServer) -> None:
-    record = heard(house, members=HALF)
-    assert record.run.status == "done", record.run.reason
-    assert record.ballots["round-1"]["juror-03"].choice is not None
-    own, instead = record.call("round-1/juror-01/judge"), record.call("round-1/juror-03/judge")
-    assert own is not None
-    assert instead is not None
-    assert (own.model, own.instead_of) == (OFFLINE, "")
-    assert (instead.model, instead.instead_of, instead.error) == (OFFLINE, "openai/slow", "")
-    assert any("There offline answered instead of openai/slow." in note for note in record.notes)
-    assert server.calls > 0
-
-
-def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
+def test_an_experiment_says_what_stand_ins_answered(house: Courthouse, server: OpenAIServer) -> None:
+    house.connections.update(there(server))
     arms = arms_of({"helped": {**SMALL, "members": HALF}, "alone": SMALL}, "cyberjurors")
     spec = Experiment.model_validate({"name": "ours", "dataset": {"name": "ours", "limit": 1}, "arms": arms})
     add_dataset(house, "ours")
@@ -88,7 +63,7 @@ MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai
 def test_who_is_missing_and_who_stood_in_is_said_everywhere(
     server: OpenAIServer, app_house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app_house.connections.update(lab(server))
+    app_house.connections.update(there(server))
     silent, procedure = heard(app_house, members=SILENT), app_house.procedures["cyberjurors"]
     html = report.as_html(silent, procedure, app_house.answers, app_house.media)
     assert MISSING in " ".join(html.split())
@@ -97,44 +72,37 @@ def test_who_is_missing_and_who_stood_in_is_said_everywhere(
     told = films.scene_to_film(silent, procedure)
     drawn: list[str] = []
     text = Painter._text
-    monkeypatch.setattr(
-        Painter, "_text", lambda self, *given, **how: (drawn.append(given[0]), text(self, *given, **how))[1]
-    )
+    noting = lambda self, *given, **how: (drawn.append(given[0]), text(self, *given, **how))[1]  # noqa: E731
+    monkeypatch.setattr(Painter, "_text", noting)
     Painter(told, "wide", "light").picture(films.storyboard(told)[-1])
     assert "without a vote" in drawn
     assert MISSING in " ".join(drawn)
     with speaking("zh"):
         assert "没有回答" in films.storyboard(films.scene_to_film(silent, procedure))[-1].turnout
     assert page("runs").dataframe[0].value["Note"][1].startswith(MISSING)
+    assert MISSING in shell("runs")
+    assert " ".join(json.loads(shell("show", silent.run.id, "--json"))["turnout"]).startswith(MISSING)
     app = page("deliberation", {f"tab-{silent.run.id}": "Votes"}, run=silent.run.id)
     assert all(literal(sentence) in texts(app) for sentence in turnout(silent))
     votes = next(one.value for one in app.dataframe if "member" in one.value)
     assert list(votes.iloc[:, 1])[2:] == ["no answer", "no answer"]
     stood_in = heard(app_house, members=HALF)
+    own, instead = (stood_in.call(f"round-1/juror-0{seat}/judge") for seat in (1, 3))
+    assert (own.model, own.instead_of) == (OFFLINE, "")  # type: ignore[union-attr]
+    assert (instead.model, instead.instead_of, instead.error) == (OFFLINE, "openai/slow", "")  # type: ignore[union-attr]
+    assert stood_in.ballots["round-1"]["juror-03"].choice is not None
+    assert any("There offline answered instead of openai/slow." in note for note in stood_in.notes)
     assert page("runs").dataframe[0].value["Note"][0].endswith("2 of 4 votes are of stand-ins.")
     app = page("deliberation", {f"tab-{stood_in.run.id}": "Calls"}, run=stood_in.run.id)
     calls = next(one.value for one in app.dataframe if "model" in one.value)
     assert "offline instead of openai/slow" in set(calls["model"])
 
 
-def test_the_shell_says_who_is_missing(server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    listed = tmp_path / "connections.json"
-    listed.write_text(json.dumps({"connections": {"lab": {"provider": "openai", "address": server.url}}}))
-    monkeypatch.setenv("COURTROOM_CONNECTIONS", str(listed))
-    set_ = [f"{name}={json.dumps(value)}" for name, value in {**SMALL, "members": SILENT}.items()]
-    ran = json.loads(shell("run", "oak-table", *(word for one in set_ for word in ("--set", one)), "--json"))
-    (line,) = shell("runs").splitlines()
-    assert f"\t{MISSING}" in line
-    assert " ".join(ran["turnout"]).startswith(MISSING)
-    assert json.loads(shell("show", ran["run"], "--json"))["turnout"] == ran["turnout"]
-
-
 def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAIServer, app_house: Courthouse) -> None:
     said = {"verdict": "seller", "reasoning": ["As an AI language model, I have no eyes, but the crack was shown."]}
     server.faults = 0.0
     server.answer = lambda body: json.dumps(said) if "# Your task: vote" in str(body["messages"]) else None
-    app_house.connections.update(lab(server))
+    app_house.connections.update(there(server))
     record = heard(app_house, members={"juror-03": {**SLOW, "timeout_s": 60}})
     told = f"{record.member('juror-03').name} spoke of itself as a language model."  # type: ignore[union-attr]
     assert record.ballots["round-1"]["juror-03"].choice == "seller"
@@ -176,16 +144,16 @@ class Refusing:
 
 
 @pytest.fixture
-def refusing(tmp_path: Path) -> Iterator[Refusing]:
+def refusing(house: Courthouse) -> Iterator[Refusing]:
     refusing = Refusing()
     with OpenAIServer(answer=refusing.answer) as server:
-        refusing.house = Courthouse(Settings(home=copied(tmp_path)))
-        refusing.house.connections.update(lab(server))
+        refusing.house = house
+        house.connections.update(there(server))
         yield refusing
 
 
 def seen(refusing: Refusing, **knobs: Any) -> Record:
-    model = {"id": "openai/eyes", "connection": "lab", "vision": "no", "attempts": 1}
+    model = {"id": "openai/eyes", "connection": "test", "vision": "no", "attempts": 1}
     given = {"model": model, "jury_size": 3, "consensus": 1.0, "rounds": 2, **knobs}
     return hearing(refusing.house, "cyberjurors", CASE, **given)
 

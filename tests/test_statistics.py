@@ -176,8 +176,7 @@ def test_the_interval_of_a_difference_is_tangos() -> None:
 
 
 def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
-    """The probability that the second alone is right, most likely where the difference is this: the root of Tango's
-    quadratic."""
+    """The probability that the second alone is right, most likely for this difference: Tango's quadratic's root."""
     b, c = (2 * cases - first + second) * gap - first - second, -second * gap * (1 - gap)
     return float(max(np.roots([2 * cases, b, c]).real))
 
@@ -198,17 +197,13 @@ def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
 LIFE, DEATH = Term(life_imprisonment=True), Term(death_penalty=True)
 
 
-def months(number: int) -> Term:
-    return Term(imprisonment=number)
-
-
 @pytest.mark.parametrize(
     ("predicted", "real", "distance"),
     [(11, 11, 0), (5, 11, math.log(2)), (23, 11, math.log(2)), (None, 11, math.log(216)), (0, LONGEST, math.log(301))],
 )
 def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, distance: float) -> None:
     """ln(12 / 6) = ln(24 / 12) = ln 2; without a prediction ln 216, and farther off than that is below 0."""
-    assert term_score(predicted, months(real)) == pytest.approx(1 - distance / math.log(216))
+    assert term_score(predicted, Term(imprisonment=real)) == pytest.approx(1 - distance / math.log(216))
     assert term_score(predicted, LIFE) is term_score(predicted, DEATH) is None, "left out"
 
 
@@ -218,7 +213,8 @@ CLASSES = ((300, 121), (120, 85), (84, 61), (60, 37), (36, 25), (24, 13), (12, 1
 
 def test_there_are_eleven_classes_of_terms() -> None:
     assert term_class(DEATH) == term_class(LIFE) == 0
-    assert [tuple(term_class(months(end)) for end in ends) for ends in CLASSES] == [(n, n) for n in range(1, 11)]
+    found = [tuple(term_class(Term(imprisonment=end)) for end in ends) for ends in CLASSES]
+    assert found == [(n, n) for n in range(1, 11)]
 
 
 def at_most(share: float, experiments: int) -> float:
@@ -246,9 +242,7 @@ def test_intervals_hold_the_truth(kind: bench.Kind) -> None:
 
 def test_a_table_in_latex_says_what_its_marks_mean() -> None:
     rows = bench.experiment(np.array([[[1.0]] * 20, [[0.0]] * 17 + [[2.0]] * 3]))
-    part = measure.mean(
-        "share", "Share", "made up", lambda row: v if (v := float(row.relevance["value"])) < 2 else None
-    )
+    part = measure.mean("s", "Share", "made up", lambda row: v if (v := float(row.relevance["value"])) < 2 else None)
     names = ["arm 00", "arm 01"]
     of = grouped(rows, False)
     text = latex(table(of, rows, names, [part]), pairs(of, names, [part]))

@@ -9,7 +9,7 @@ from courtroom.datasets import Row
 from courtroom.experiments.spec import parsed
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import literal
-from tests.driving import arms_of, drive, shell
+from tests.driving import arms_of, hearing, shell
 from tests.pages import field, page, press, texts
 
 SMALL = {"jury_size": 3, "rounds": 1, "examination": "shared"}
@@ -31,9 +31,7 @@ def test_the_shell_refuses_a_name_that_stands_for_nobody(name: str, sentence: st
 
 
 def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> None:
-    run = drive(
-        house, house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup.model_validate(SMALL), 0)
-    )
+    run = hearing(house, "cyberjurors", **SMALL).run.id
     arms = arms_of({"base": {}, "wrong": {"members.juror-99.id": "offline"}}, "cyberjurors")
     what_if = parsed({"name": "w", "dataset": {"run": run}, "arms": arms}, "The what-if")
     with pytest.raises(CourtroomError, match="wrong: members.juror-99: nobody sits"):

@@ -1,4 +1,6 @@
-"""The doctor says what is wrong and mends it. A backup, also one while runs go on, holds everything; killed, it leaves what is whole."""
+"""The doctor says what is wrong and mends it. A backup, also one while runs go on, holds everything; killed, it leaves what is whole.
+
+And one process opens a store twice, while others open it, close it and are killed: nothing that was written is lost."""
 
 import asyncio
 import os
@@ -8,13 +10,15 @@ import sqlite3
 import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import count, repeat
 from pathlib import Path
+from unittest.mock import Mock, create_autospec
 
 import pytest
 
-from courtroom import Courthouse, Settings
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.errors import StoreError
 from courtroom.knowledge.search import Knowledge
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -23,11 +27,13 @@ from courtroom.store.sqlite import check
 from courtroom.upkeep import backup, doctor
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import CheckResult
+from pages.parts.shared import house as pages_house
 from tests import forks
 from tests.attacks.test_files import link, zipped
 from tests.bell_servers import Hook
-from tests.driving import drive, shell, until
+from tests.driving import drive, hearing, shell, until
 from tests.full_store import STORE, full_store
+from tests.furnished import copied
 from tests.openai_server import OpenAIServer
 
 
@@ -144,7 +150,7 @@ def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
 def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": {"id": "openai/real"}})
     with OpenAIServer(delay=0.05, known_to=monkeypatch) as server:
-        house = Courthouse(Settings(home=tmp_path / "home"))
+        house = Courthouse(Settings(home=copied(tmp_path / "home")))
         case = house.library.case("oak-table")
         before = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99))
         runs = [house.new_run("cyberjurors", case, setup, seed) for seed in range(3)]
@@ -232,3 +238,66 @@ def test_a_restore_that_is_killed_leaves_no_store_or_all_of_it(tmp_path: Path) -
             assert not list(home.glob(".restore-*")), "what was left behind is gone"
         assert check(home / "courtroom.sqlite")
         assert len(list((home / "media").iterdir())) + 1 == written
+
+
+ROUNDS = 4
+
+
+def written_by_another(path: Path, name: str, killed: bool) -> None:
+    """Opens the store, writes a row and closes it, or dies before it can; to be forked."""
+    database = open_store(path)
+    database.connection.execute("INSERT INTO panels VALUES (?, '{}', 0)", (name,))
+    if killed:
+        os.kill(os.getpid(), signal.SIGKILL)
+    database.close()
+
+
+def other_process(path: Path, name: str, killed: bool) -> None:
+    with forks.Fork(written_by_another, path, name, killed) as process:
+        assert process.finish().returncode == (-signal.SIGKILL if killed else 0)
+
+
+def test_a_store_opened_twice_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    settings = Settings(home=tmp_path)
+    first = Courthouse(settings)
+    runs = []
+    for number in range(ROUNDS):
+        second = Courthouse(settings)
+        other_process(settings.sqlite, f"panel-{number}", killed=number % 3 == 0)
+        house = first if number % 5 else second
+        runs.append(hearing(house, "debate", "oak-table", number, rounds=1).run.id)
+        if number % 2:
+            assert runs[-1] in forks.run("runs").stdout
+        else:
+            forks.run("run", "oak-table", "--procedure", "debate", "--set", "rounds=1", "--seed", str(1000 + number))
+        second.close()
+    first.close()
+    listed = forks.run("runs").stdout
+    with closing(sqlite3.connect(settings.sqlite)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert db.execute("SELECT count(*) FROM panels").fetchone()[0] == ROUNDS
+        assert db.execute("SELECT count(*) FROM runs WHERE status = 'done'").fetchone()[0] == 1.5 * ROUNDS
+    house = Courthouse(settings)
+    for run in runs:
+        assert run in listed
+        record = house.record(run)
+        assert record.calls
+        assert all(house.answers.reply(key) for call in record.calls for key in call.keys)
+
+
+def test_a_courthouse_that_can_t_resume_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    close = create_autospec(Courthouse.close, side_effect=Courthouse.close)
+    fails = Mock(side_effect=CourtroomError("The store is locked."))
+    with monkeypatch.context() as patch:
+        patch.setattr(Courthouse, "close", close)
+        patch.setattr("courtroom.engine.runner.Runner.resume_interrupted", fails)
+        for visits in (1, 2):
+            with pytest.raises(CourtroomError, match="locked"):
+                pages_house._open()
+            assert close.call_count == visits
+    with ThreadPoolExecutor(8) as visits:
+        opened = list(visits.map(lambda _: pages_house._open(), range(8)))
+    assert len({id(house) for house in opened}) == 1, "all sessions share one"
+    assert not opened[0].closed

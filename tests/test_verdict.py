@@ -21,7 +21,7 @@ from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnD
 from courtroom.procedures.verdict.train import fitting
 from tests.driving import whole_hearing
 from tests.toy import Scripted, text_of
-from tests.verdict_questions import TOLD, file_of, rendered
+from tests.write_prompts import FOLDER, WITH_MEMORY, with_memory
 
 QUARRELS = "picking quarrels and provoking trouble"
 CASE = CriminalCase(
@@ -143,10 +143,8 @@ def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courth
     model = Panel()
     record = hear(house, model, variant="no-agents", precedents=2)
     recalled = [one.query for one in record.retrievals if isinstance(one.query, Recall)]
-    assert [(one.collection, one.k, one.text) for one in recalled] == [
-        ("standards", 2, CASE.facts),
-        ("directives", 3, CASE.facts),
-    ]
+    found = [(one.collection, one.k, one.text) for one in recalled]
+    assert found == [("standards", 2, CASE.facts), ("directives", 3, CASE.facts)]
     assert {"article:293", "charge:寻衅滋事"} <= set(recalled[0].tags), "of the candidate statutes"
     (text,) = model.prompts()
     assert all(part in text for part in ("A bottle was broken on a table.", "Who beats a stranger in public"))
@@ -188,9 +186,7 @@ def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_sai
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
     case = CASE.model_copy(update={"facts": f"{CASE.facts} He confessed."})
     judgment = hear(house, model, case).run.verdict.details["judgment"]
-    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges), (
-        "in the order in which they came"
-    )
+    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges), "in their order"
 
 
 def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
@@ -251,9 +247,7 @@ def test_a_draft_is_corrected_till_valid(house: Courthouse, rounds: int, reflect
     record = aligned(house, model, record, rounds=rounds)
     assert [article(pair["chosen"]) for pair in pairs(house, record)] == winners
     assert len(model.prompts("reflect")) == reflections
-    assert all(
-        "Drunk." in asked for asked in model.prompts("reflect")
-    )  # the points, and from the second round on its own advice
+    assert all("Drunk." in one for one in model.prompts("reflect"))  # the points, and later its own advice
     assert ["your advice on each" in asked for asked in model.prompts("reflect")] == [False, True][:reflections]
     assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds <= 1  # the last wrong draft is in view
 
@@ -306,10 +300,11 @@ def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_noth
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
 
 
-@pytest.mark.parametrize("language", TOLD)
-def test_the_prompts_with_a_memory_in_view_are_those_on_file(language: str) -> None:
-    kept = file_of(language).read_text(encoding="utf-8")
-    assert rendered(language) == kept, "read the new prompts, then write them by python -m tests.verdict_questions"
+@pytest.mark.parametrize("name", WITH_MEMORY)
+def test_the_prompts_with_a_memory_in_view_are_those_on_file(name: str) -> None:
+    kept = (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+    asked = with_memory(WITH_MEMORY[name])
+    assert asked == kept, "read the new prompts, then write them by python -m tests.write_prompts"
 
 
 PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content": "A purse was taken."}]

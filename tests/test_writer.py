@@ -75,28 +75,6 @@ def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) 
     assert names(database.at) == ["before", "after"]
 
 
-def test_writes_wait_for_room_on_the_disk(database: Database, writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("courtroom.store.writer.PROBE_S", 0.01)
-    tried: list[str] = []
-    told: list[str] = []
-    writer.notify = told.append
-
-    def full() -> None:
-        tried.append("")
-        if len(tried) < 3:
-            error = sqlite3.OperationalError("database or disk is full")
-            error.sqlite_errorcode = sqlite3.SQLITE_FULL
-            raise error
-
-    goes_on = held_up(writer)
-    done = [writer.put(save(database, *write)) for write in (("before",), ("full", full), ("after",))]
-    goes_on.set()
-    assert [one.result() for one in done] == ["before", "full", "after"]
-    assert names(database.at) == ["before", "full", "after"]
-    assert told[0]
-    assert told[-1] == "", "said while it lasted"
-
-
 COMMIT = b"COMMIT\x00"
 Lost = Literal["request", "reply"]
 

@@ -7,14 +7,17 @@ Tests run in processes forked from the worker; each ends with the first group th
 behind does not pile up, and a worker stays as small as it is once all tests are collected and what most of them need is imported.
 """
 
+import ctypes
 import faulthandler
+import gc
 import multiprocessing
 import tempfile
 import traceback
 import warnings
+from collections.abc import Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import IO
 
 import pytest
@@ -22,7 +25,6 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tests import forks
-from tests.footprint import resident
 
 BROWSER = "browser"
 BROWSER_FILES = {"tests/attacks/test_pages.py"}
@@ -72,6 +74,31 @@ def _rank(item: pytest.Item) -> int:
 
 LARGE = 760
 """Megabytes with which a process ends once a group does."""
+STATUS = Path("/proc/self/status")
+ARENAS, FEW = -8, 2
+"""`M_ARENA_MAX` of glibc's `mallopt`, and how many. By default threads share up to eight for each core, and what a test's threads
+leave behind lies in all of them."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_stays_open() -> Iterator[None]:
+    """Lets go of what a module's tests have left open."""
+    yield
+    gc.collect()
+    glibc("malloc_trim", 0)  # what it keeps for later: after a large run with many threads hundreds of megabytes
+    gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
+
+
+def glibc(name: str, *given: int) -> None:
+    """Call a function of glibc's own."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library has no such function
+        getattr(ctypes.CDLL(None), name)(*given)
+
+
+def resident() -> int:
+    """Resident memory of this process in megabytes; 0 on a system that does not say."""
+    told = dict(line.split(":", 1) for line in STATUS.read_text().splitlines()) if STATUS.exists() else {}
+    return int(told.get("VmRSS", "0").split()[0]) // 1024
 
 
 class TestProcess:
@@ -162,9 +189,7 @@ STUCK = "stuck_s"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addini(
-        STUCK, "a test that takes so many seconds is stuck: it fails, with where each thread stood", default="1200"
-    )
+    parser.addini(STUCK, "after so many seconds a test fails as stuck, with where each thread stood", default="1200")
 
 
 OF_THE_WORKER = ("Forking", "WorkerInteractor")
@@ -214,5 +239,6 @@ def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection, s
 
 def pytest_configure(config: pytest.Config) -> None:
     """Takes part where pytest-xdist has workers; without them tests run here, as a debugger wants it."""
+    glibc("mallopt", ARENAS, FEW)  # before there are threads
     if hasattr(config, "workerinput"):
         config.pluginmanager.register(Forking())

@@ -1,13 +1,15 @@
 """Writes what each procedure asks in one sample case as text files, for a reader: `python -m tests.write_prompts`."""
 
+import asyncio
 import tempfile
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
-from courtroom import Case, Courthouse, Doubt, Settings
+from courtroom import Case, Courthouse, CriminalCase, Doubt, Settings, Task
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.drafts import asked_with
 from courtroom.cases.kinds import parse_case
@@ -16,9 +18,12 @@ from courtroom.cases.readers.cail import convert_lawbench
 from courtroom.declarations.changes import put
 from courtroom.engine.asked_court import NO_MORE
 from courtroom.engine.interventions import Intervention, ReplyToQuestions
-from courtroom.knowledge.bases import from_dispute
-from courtroom.models.prompts import answer_form
+from courtroom.knowledge.bases import bundled_statutes, from_dispute
+from courtroom.law import Judgment, Term
+from courtroom.models.prompts import Prompts, answer_form
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.verdict import tasks
+from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.questions.beside import prompt
 from courtroom.questions.mirror import RewriteCase, texts
 from tests.asked import Asked, asked
@@ -153,6 +158,56 @@ def rendered(
     return "\n".join(texts)
 
 
+TOLD: dict[str, dict[str, str]] = tomllib.loads((FOLDER.parent / "inputs" / "stall.toml").read_text(encoding="utf-8"))
+"""What stands in VERDICT's questions about a stall, by language."""
+
+
+def of_verdict(case: CriminalCase, said: Mapping[str, str]) -> tuple[Task[Any], ...]:
+    """Each task of VERDICT once, with all that it may be given: a memory, a rejected draft, a lesson."""
+    points, read = (said["anger"], said["blow"], said["injury"]), {"interpretation": said["interpretation"]}
+    statutes = tuple(one.model_copy(update=read) for one in bundled_statutes() if one.number in (234, 293))
+    longer, shorter = Term(imprisonment=10), Term(imprisonment=8)
+    judged = Judgment(relevant_articles=(293,), charges=(said["right_charge"],), term_of_imprisonment=longer)
+    other = Judgment(relevant_articles=(234,), charges=(said["wrong_charge"],), term_of_imprisonment=shorter)
+    right = tasks.Recalled(facts=said["right_facts"], reasoning=said["right_reasoning"], verdict=judged)
+    wrong = tasks.Recalled(facts=said["wrong_facts"], reasoning=said["wrong_reasoning"], verdict=other)
+    memory: dict[str, Any] = {
+        "precedents": (right,),
+        "directives": (tasks.Directed(text=said["directive"], confidence=0.6, anchor=293, charges=judged.charges),),
+        "precedent_similarity": (0.5,),
+        "directive_similarity": (0.4,),
+    }
+    first = tasks.DraftJudgment(predicted_article=234, explanation=said["first"])
+    second = tasks.DraftJudgment(predicted_article=293, explanation=said["second"])
+    rejected = tasks.Turn(draft=first, feedback=said["feedback"])
+    passed = tasks.Turn(draft=second, passed=True, feedback="")
+    rule: dict[str, Any] = {"language": case.language, "anchor": 293, "charges": judged.charges}
+    hearing: dict[str, Any] = {"case": case, "points": points, "statutes": statutes}
+    known: dict[str, Any] = {"real_articles": (293,), "real_charges": judged.charges}
+    return (
+        tasks.ExtractPoints(case=case),
+        tasks.Rerank(case=case, points=points, candidates=statutes),
+        tasks.DraftOpinion(**hearing, turns=(rejected,)),
+        tasks.Verify(case=case, draft=second, statutes=statutes, **memory),
+        tasks.Preside(**hearing, turns=(rejected, passed), **memory),
+        tasks.JudgeAlone(case=case, statutes=statutes, **memory),
+        tasks.Induce(**rule, standards=(right, right)),
+        tasks.RefineDirective(**rule, directive=said["directive"], positive=right, negative=wrong),
+        tasks.Consolidate(**rule, directives=(said["directive"], said["second_directive"])),
+        tasks.ReflectOnDraft(**hearing, draft=first, turns=(rejected,), **known),
+    )
+
+
+def with_memory(language: str) -> str:
+    """All that VERDICT asks with a memory in view."""
+    said = TOLD[language]
+    about = {"id": "stall", "title": said["title"], "language": language, "facts": said["facts"]}
+    case = CriminalCase.model_validate({**about, "defendants": (said["defendant"],)})
+    prompts = Prompts(PROCEDURES["verdict"].prompts, {"case": case, "setup": VerdictSetup()})
+    every = [Asked(prompts, task, asyncio.run(prompts.render(task, sees=True))) for task in of_verdict(case, said)]
+    return "\n".join(f"########## {one.task.title} ({one.task.name})\n{one.text()}" for one in every)
+
+
 def under(house: Courthouse, procedure: str, changes: Mapping[str, object]) -> str:
     """The vote that is asked last of a small panel under these changes."""
     case, task, small = OFF[procedure]
@@ -172,6 +227,8 @@ FILES: dict[str, Callable[[Courthouse], str]] = {
     "asked-court": with_replies,
 }
 """How what each file holds is made."""
+WITH_MEMORY = {"verdict-with-memory": "en", "verdict-with-memory-zh": "zh"}
+"""Those of `with_memory`, by language."""
 
 
 def main() -> None:
@@ -179,6 +236,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as home, closing(Courthouse(Settings(home=Path(home)))) as house:
         for name, made in FILES.items():
             (FOLDER / f"{name}.txt").write_text(made(house), encoding="utf-8")
+    for name, language in WITH_MEMORY.items():
+        (FOLDER / f"{name}.txt").write_text(with_memory(language), encoding="utf-8")
 
 
 if __name__ == "__main__":
