@@ -341,7 +341,8 @@ class Yardstick:
 
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
     """Hold runs beside people; of those that do not decide by ballots between two sides, only votes count."""
-    found, voted = [], []
+    found: list[Deliberation] = []
+    voted: list[Panel] = []
     for run in dict.fromkeys(runs):
         read = record(run)
         procedure = procedures[read.run.procedure].about(read.case)

@@ -71,8 +71,8 @@ def lines_of(table: ResultTable, pairs: Sequence[Pair], group: str) -> list[Prin
         took = (f"{line.cases:,}", *table.spent[line.arm].a_case)
         lines.append(PrintedLine(line.arm, tuple(cells), took))
     for guess in (one for one in table.guesses if one.group == group):
-        values = ((guess.values.get(one.name), one) for one in table.measures)
-        texts = (tables.number(value.value, measure) if value else "" for value, measure in values)
+        known = [(guess.values.get(one.name), one) for one in table.measures]
+        texts = (tables.number(interval.value, one) if interval else "" for interval, one in known)
         lines.append(PrintedLine(guess.arm, tuple(map(PrintedCell, texts)), guess=True))
     return lines
 
