@@ -89,13 +89,15 @@ class LatestRecords:
 
     def __init__(self, record: Callable[[str], Record], store: RunStore) -> None:
         self._record, self._store = record, store
+        self._lock = threading.Lock()
         self._kept = lru_cache(maxsize=MAX_KEPT_RECORDS)(lambda run: _KeptRecord())
 
     def of(self, run: str, age_s: float = 0.0) -> Record:
         """A run as it stands; the very same object for as long as nothing in it changes. `age_s`: how long ago it may
         have been looked up. Who looks again soon may take what another has just read."""
         self._store.demand_seen(run)
-        kept = self._kept(run)
+        with self._lock:  # two who look at once must share one
+            kept = self._kept(run)
         if kept.record is not None and time.monotonic() - kept.at < age_s:
             return kept.record
         with kept.reading:
