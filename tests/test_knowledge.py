@@ -13,12 +13,12 @@ from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.judging.criminal import candidates
 from courtroom.knowledge.bases import origins
 from courtroom.knowledge.collection import Collection, Mode
-from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.index import terms
 from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.memory import Directive
 from courtroom.knowledge.search import Draw, Fetch, Knowledge, Rank, Search
+from courtroom.knowledge.vectors import HashedNgrams, Vectors
 from courtroom.law import Both, Judgment
 from courtroom.store.opening import open_store
 from tests.openai_server import OpenAIServer
