@@ -21,7 +21,7 @@ from courtroom.models.apart import PromptError
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument
-from courtroom.procedures.registration import RegistrationError, mistakes, register
+from courtroom.procedures.registration import RegistrationError, register
 from courtroom.shell.procedures import check_package, lay_out, tried
 from tests.driving import hearing
 from tests.driving import shell as in_this_process
@@ -68,7 +68,7 @@ def test_an_authors_mistake_is_told_with_file_and_mend(make: Make, tmp_path: Pat
 
 
 def test_all_that_is_shipped_passes_the_same_checks() -> None:
-    assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
+    assert register(PROCEDURES.values()) == PROCEDURES
     other = {**DEBATE.offline, Argue: lambda task, draw: Argument(argument="No.")}
     with pytest.raises(RegistrationError, match="answers Argue in another way than Debate, which asks it too"):
         register((replace(DEBATE, name="debate-anew", offline=other),), PROCEDURES)
