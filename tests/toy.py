@@ -137,7 +137,11 @@ class Shelf:
     async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
         return (Hit(id="one", similarity=1.0, record={}),)
 
-    def learn(self, run: str, path: str, lesson: Lesson) -> None:
+    @property
+    def lessons(self) -> Self:
+        return self
+
+    def teach(self, run: str, path: str, lesson: Lesson) -> None:
         raise AssertionError("nothing is learned here")
 
 
