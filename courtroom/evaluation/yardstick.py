@@ -85,7 +85,7 @@ class Deliberation:
 def people() -> tuple[Deliberation, ...]:
     """Read the juries of people, without death-penalty cases and those without a first ballot or a verdict."""
     known = ["six_person_jury", "prop_jurors_g", "guilty_verdict"]
-    rows = pd.read_csv(FILE, float_precision="round_trip").query("death_penalty == 0")[known].dropna()
+    rows = pd.read_csv(FILE).query("death_penalty == 0")[known].dropna()
     return tuple(Deliberation(SIZES[six == 0], share, won == 1) for six, share, won in rows.itertuples(index=False))
 
 
