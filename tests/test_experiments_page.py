@@ -127,7 +127,8 @@ ACCURACY = MEASURES["dispute"]["accuracy"]
 
 def cell(number: int, arm: str, real: tuple[int, int], mine: tuple[int, int], rounds: int = 1) -> CaseResult:
     outcome = voted(*mine).model_copy(update={"rounds": rounds})
-    return CaseResult(dispute(*real), "", outcome, arm=arm, row=f"case-{number}", run=f"run-{number}")
+    made = {"number": number, "arm": arm, "row": f"case-{number}", "run": f"run-{number}"}
+    return CaseResult(dispute(*real), "", outcome, **made)
 
 
 CELLS = [
