@@ -252,7 +252,7 @@ def test_what_a_lesson_rests_on_is_on_disk_first(bench: Bench, tmp_path: Path) -
     bench.runner.close()
     bench.runner = bench.new_runner()
     seen: list[str] = []
-    bench.shelf.learn = lambda run, *_: seen.extend(event.path for _, event in bench.store.events(run))
+    bench.shelf.teach = lambda run, *_: seen.extend(event.path for _, event in bench.store.events(run))
     bench.hear()
     assert "learning/look" in seen
 

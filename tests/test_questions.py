@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -264,7 +265,7 @@ def test_any_case_is_heard_stepped_forked_exported_and_drawn(house: Courthouse, 
     assert house.record(imported).run.verdict == verdict
     for language in ("en", "zh"):
         with speaking(language):
-            assert record.case.title in as_html(record, found, house.answers, house.media)
+            assert record.case.title in unescape(as_html(record, found, house.answers, house.media))
             assert scene(record, found)
     for view in found.views:
         view.drawn(record)

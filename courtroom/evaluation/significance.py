@@ -3,19 +3,23 @@
 Every function takes values in the order of the cases, the same order for each arm.
 """
 
+from __future__ import annotations
+
 import math
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from courtroom.evaluation.intervals import Finish, Sums
 from courtroom.strict import Strict
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from courtroom.evaluation.intervals import Finish, Sums
 
 ALPHA, POWER = 0.05, 0.8
 MOST_CASES = 1_000_000
@@ -63,6 +67,7 @@ def cases_needed_mcnemar(a: Sequence[float], b: Sequence[float]) -> int | None:
 def power_mcnemar(cases: int, first: float, second: float) -> float:
     """How probably McNemar's exact test shows a difference, 0 to 1: over how many cases differ, its power given that
     many do. `first`: the probability that the first arm alone has a case right; `second` likewise."""
+    import numpy as np  # slow to import
     from scipy.special import bdtr, bdtrik
     from scipy.stats import binom
 
@@ -124,6 +129,8 @@ def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1) -> Tested:
     same cases in the same order. `pairs`: how many pairs the p-value will be corrected for. Enough swaps are drawn that
     it can then still be below 0.05.
     """
+    import numpy as np
+
     total, other = a.sum(axis=0), b.sum(axis=0)
     differ = (a != b).any(axis=1)
     moved = (b - a)[differ]
@@ -167,6 +174,7 @@ def cochran(arms: Sequence[Sequence[float]]) -> Tested:
     test. The p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases.
     Where every case has the same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a
     sequence of right and wrong for each."""
+    import numpy as np
     from scipy.stats import permutation_test
     from statsmodels.stats.contingency_tables import cochrans_q
 
@@ -321,6 +329,7 @@ def krippendorffs_alpha(
     `krippendorff`. 1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same.
     `units`: for each case what each member chose; None is no choice. Members need not be the same in each."""
     import krippendorff
+    import numpy as np
 
     names: list[Any] = sorted({choice for unit in units for choice in unit if choice is not None})
     counts = [[Counter(unit)[name] for name in names] for unit in units]
