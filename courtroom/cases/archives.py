@@ -42,7 +42,7 @@ Beside = Callable[[str], bytes | None]
 
 @contextmanager
 def refusing(sentence: str) -> Iterator[None]:
-    """Refuse a file with this sentence, whatever a library raises that reads it; what is refused already is passed on."""
+    """Refuse a file with this sentence, whatever a library raises that reads it. A refusal is passed on."""
     try:
         yield
     except CourtroomError:

@@ -83,8 +83,8 @@ def by_time(quality: float, seconds: float) -> float | None:
 
 
 def overlap(summary: str, reference: str) -> dict[str, float]:
-    """F1 of `rouge1`, `rouge2` and `rougeL` by `rouge_score` (English stemmed, Chinese by character), and sentence `bleu`
-    by `sacrebleu`; all from 0 to 1."""
+    """F1 of `rouge1`, `rouge2` and `rougeL` by `rouge_score` (English stemmed, Chinese by character), and sentence
+    `bleu` by `sacrebleu`; all from 0 to 1."""
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import sentence_bleu
 
@@ -143,8 +143,8 @@ def why_not(references: Sequence[str]) -> str:
 
 
 def bert_score(summary: str, reference: str) -> dict[str, float]:
-    """Return `precision`, `recall` and `f1` of a summary's tokens against the reference's (BERTScore, Zhang et al. 2020,
-    Eq. 1 to 3), by cosines that are not rescaled, not weighted by rarity. Raises `LookupError`: see `why_not`."""
+    """Return `precision`, `recall` and `f1` of a summary's tokens against the reference's (BERTScore, Zhang et al.
+    2020, Eq. 1 to 3), by cosines that are not rescaled, not weighted by rarity. Raises `LookupError`: see `why_not`."""
     if reason := why_not([reference]):
         raise LookupError(reason)
     names = ("precision", "recall", "f1")

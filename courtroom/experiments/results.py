@@ -81,8 +81,8 @@ def readable(row: CaseResult, structured: bool = False) -> bool:
 
 
 def remarks(found: Sequence[Account], rows: Iterable[CaseResult], training: Sequence[CaseResult]) -> Iterator[str]:
-    """Say what of the answers is no matter of course, a sentence each, what trainings went on without, and in which arms
-    stand-ins answered."""
+    """Say what of the answers is no matter of course, a sentence each, what trainings went on without, and in which
+    arms stand-ins answered."""
     for one in found:
         if one.unknown:
             yield f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."

@@ -263,8 +263,8 @@ class Pair:
 
 
 Overall = Mapping[tuple[Measure, str], tuple[Tested, bool]]
-"""By measure and group, whether any arm differs from the others, by Cochran's Q; and whether a case counts as right where
-most of its repeats are: without repeats each stands for itself."""
+"""By measure and group, whether any arm differs from the others, by Cochran's Q; and whether a case counts as right
+where most of its repeats are: without repeats each stands for itself."""
 
 
 def pairs(groups: Groups, arms: Sequence[str], measures: Sequence[Measure], against: str = "") -> list[Pair]:

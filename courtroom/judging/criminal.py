@@ -94,13 +94,12 @@ class JudgmentAnswer(Answer):
 
     def judgment(self) -> Judgment:
         """As a judgment, names and numbers made uniform."""
-        return as_judgment(self, "charge")
-
-
-def as_judgment(answer: BaseModel, charges: str) -> Judgment:
-    """An answer as a judgment; `charges`: the name of the field with the charges."""
-    given = {name: getattr(answer, name) for name in ("relevant_articles", "term_of_imprisonment", "further")}
-    return Judgment(charges=getattr(answer, charges), **given)
+        return Judgment(
+            relevant_articles=self.relevant_articles,
+            charges=self.charge,
+            term_of_imprisonment=self.term_of_imprisonment,
+            further=self.further,
+        )
 
 
 @lru_cache(maxsize=16)

@@ -23,10 +23,9 @@ Place = Literal["own", "other", "chat", "chat_other", "listing"]
 """Where a statement of a kind counts: claimed by the side that it speaks for, conceded by the other one, in the chat, in the listing."""
 
 
-@cache
+@cache  # when it is needed: to compile all of them takes a tenth of a start
 def _pattern(lines: str) -> re.Pattern[str]:
-    """Return a pattern of any of these lines; one without Chinese begins where a word begins. Compiled when it is needed:
-    all of them take a tenth of a start."""
+    """Return a pattern of any of these lines; one without Chinese begins where a word begins."""
     parts = [line if has_chinese(line) else rf"(?<!\w)(?:{line})" for line in lines.strip().splitlines()]
     return re.compile("|".join(parts), re.IGNORECASE)
 

@@ -1,5 +1,5 @@
-"""Texts as vectors: the default, which needs no model and no network, encoders of this machine, and those behind LiteLLM.
-Imports numpy, which takes long: imported where texts are compared."""
+"""Texts as vectors: the default, which needs no model and no network, encoders of this machine, those behind LiteLLM.
+It is imported where texts are compared, as numpy takes long to import."""
 
 import asyncio
 import hashlib
@@ -140,7 +140,7 @@ def _unit(vector: Any) -> Vectors:
 class CachedEmbedding:
     """An embedding whose vectors are stored in the database, in half precision: no text is embedded, or billed, twice.
 
-    Those of `HashedNgrams` and `WordsAndMeaning` are worked out sooner than read: they are only rounded like the others.
+    Those of `HashedNgrams` and `WordsAndMeaning` are worked out sooner than read: they are only rounded as others are.
     """
 
     def __init__(self, embedding: Embedding, database: Database) -> None:

@@ -111,6 +111,6 @@ def _why(error: Exception, point: EntryPoint) -> str:
 
 OF_PAPERS = (CYBERJURORS, DISTILLATION, JURISAGENTS, VERDICT, ALIGNMENT, JURIS, COURTROOM_LLM)
 OTHERS = (DISCUSSION, DEBATE, MOCK_JURY, COUNCIL)
-# Their mistakes a test would find: to look for them at each start takes longer than all else that is imported.
+# A test looks for mistakes in them: at each start that would take longer than all the rest.
 PROCEDURES = find({one.name: one for one in (*OF_PAPERS, *OTHERS)})
 """All that can be chosen, by name."""

@@ -65,8 +65,8 @@ def _class(one: Gold | Judgment) -> frozenset[Hashable]:
 
 
 def _both(row: CaseResult, side: Side, field: str) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
-    """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them beside the
-    facts, so that nobody predicted them."""
+    """Predicted and real labels; a case whose record does not say is left out, and one whose record gave them beside
+    the facts, so that nobody predicted them."""
     assert isinstance(row.case, CriminalCase)
     if getattr(row.case.given, field, ()) and row.outcome.details.get("given") is not False:
         return ()

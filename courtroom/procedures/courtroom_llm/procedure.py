@@ -74,9 +74,9 @@ def _length(text: str) -> int:
 
 
 async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) -> dict[str, Any]:
-    """What a judge is asked of, with `shots` similar cases for each label that the setup names, in the order of the label set, so that it reveals
-    nothing, and how near each is to the text, as a cosine (0 where it was drawn at random). The text itself is never among them, nor is another
-    with the same words."""
+    """What a judge is asked of: the text, `shots` similar cases for each label that the setup names, in the order of the
+    label set, so that it reveals nothing, and how near each is, as a cosine (0 where it was drawn at random). The text
+    itself is never among them, nor is another with the same words."""
     of = court.setup.labels_of_cases(court.case.labels, in_question) if court.setup.shots else ()
     hits = [
         (f"{number}-{n}", hit)

@@ -91,9 +91,10 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
 
     async def ballot(juror: Member) -> None:
         order = in_order_by_lot(court.seed, step, juror.id) if court.setup.order == "lot" else letters
-        read: dict[str, Any] = {"accepted": accepted if court.setup.jurors_read_accepted else ()}
-        read |= zip(("first", "second"), (offered[letter] for letter in order), strict=True)
-        task = tasks.CastBallot(**known, **read, viewpoint=viewpoint(court, juror), seat=juror.seat)
+        first, second = (offered[letter] for letter in order)
+        own: dict[str, Any] = {"viewpoint": viewpoint(court, juror), "seat": juror.seat}
+        own["accepted"] = accepted if court.setup.jurors_read_accepted else ()
+        task = tasks.CastBallot(**known, **own, first=first, second=second)
         cast = await court.try_ask(juror, task)
         said = dict(zip(order, (cast.on_first, cast.on_second), strict=True)) if cast else {}
         choice = order[0 if cast.vote == "first" else 1] if cast else None

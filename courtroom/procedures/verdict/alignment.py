@@ -84,7 +84,8 @@ async def align(court: Alignment) -> Verdict:
 
 
 async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> bool:
-    """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so. Raises `Abstained`: an answer is missing."""
+    """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so. Raises `Abstained`:
+    an answer is missing."""
     draft = DraftJudgment(predicted_article=known.predicted_article, explanation=known.explanation)
     given: dict[str, Any] = {"case": blind.case, "points": blind.points, "statutes": blind.statutes}
     charges = (known.case.gold.charges or ()) if known.case.gold else ()

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 from pydantic.json_schema import SkipJsonSchema
 
-from courtroom.judging.criminal import FURTHER, TERM, Articles, Charges, OfFacts, OneTerm, as_judgment, fuller
+from courtroom.judging.criminal import FURTHER, TERM, Articles, Charges, OfFacts, OneTerm, fuller
 from courtroom.law import ArticleNumber, Further, Judgment, Statute, articles_named
 from courtroom.models.narrow import asked_at_most
 from courtroom.models.task import Answer, Longest, Paragraph, Point, Task, filled
@@ -105,7 +105,12 @@ class FinalJudgment(Answer):
     further: SkipJsonSchema[Further | None] = FURTHER
 
     def judgment(self) -> Judgment:
-        return as_judgment(self, "accusation")
+        return Judgment(
+            relevant_articles=self.relevant_articles,
+            charges=self.accusation,
+            term_of_imprisonment=self.term_of_imprisonment,
+            further=self.further,
+        )
 
 
 class Recalled(Strict):
