@@ -49,6 +49,15 @@ CASES |= {"courtroom-llm": "message-feeling", "distillation": ""}
 follow one another most comes first. A debate is heard from a fresh clone."""
 
 
+SHORT: Mapping[str, Mapping[str, Any]] = {
+    "juris": {"jury_size": 2, "shortest": 1, "longest": 1},
+    "cyberjurors": {"jury_size": 2, "rounds": 1, "norms": 1, "precedents": 1},
+    "discussion": {"speakers": 2},
+    "verdict": {"turns": 1, "statutes": 5},
+}
+"""What these runs have less of than `small` says: this model reads 100 tokens a second of one core where nothing else goes on."""
+
+
 class Heard(Strict):
     """What one run came to."""
 
@@ -75,7 +84,8 @@ def new_run(house: Courthouse, name: str, wanted: str) -> str:
     case = house.library.case(wanted) if wanted else sample(house, procedure.kinds[0])
     given = {"id": MODEL, "timeout_s": MOST_S, "extra": {"seed": SEEDS.get(name, SEED)}}
     model = procedure.setup().model.model_copy(update=given)
-    return house.new_run(name, case, procedure.setup.model_validate({**procedure.small, "model": model}), 0)
+    knobs = {**procedure.small, **SHORT.get(name, {}), "model": model}
+    return house.new_run(name, case, procedure.setup.model_validate(knobs), 0)
 
 
 def heard(house: Courthouse, record: Record, seconds: float, unfit: Sequence[str] = ()) -> Heard:

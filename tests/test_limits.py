@@ -154,7 +154,8 @@ async def test_a_call_that_the_server_has_lost_is_asked_again_though_it_answers_
             run += 1
             await asked(pool, *questions(1, str(run), timeout_s=20.0))
         assert run > 1
-        assert (await lost).attempts == 2
+        assert lost.done()
+        assert lost.result().attempts >= 2  # more where the machine stands still for longer than the time-out
 
 
 async def test_a_server_that_takes_only_so_many_calls_at_once_is_soon_asked_no_more(tmp_path: Path) -> None:
