@@ -11,19 +11,17 @@ import pytest
 from courtroom import Courthouse, Record, Settings
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.engine.events import Learned
-from courtroom.knowledge import memory, memory_view
-from courtroom.knowledge.bases import MEMORY_PARTS, bundled_cases
+from courtroom.knowledge import memory
+from courtroom.knowledge.bases import bundled_cases
 from courtroom.knowledge.lessons import Adjust, Frozen, Lesson
-from courtroom.knowledge.memory import Directive, Due, Parts, Recall, Standard
-from courtroom.knowledge.memory_view import MemoryView, TaggedUnits, activated
+from courtroom.knowledge.memory import Directive, Due, Recall, Standard
+from courtroom.knowledge.memory_view import Entry, MemoryView, Units, activated
 from courtroom.knowledge.search import Hit, Knowledge
-from courtroom.knowledge.vectors import HashedNgrams
 from courtroom.law import Judgment, Term, term_class
 from courtroom.procedures.verdict.learning import Trajectory, confidence
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.store.opening import open_store
-from tests.benchmarks.bench_retrieval import invented
 from tests.driving import finished, hearing, replayed
 from tests.driving import house as house  # a fixture
 
@@ -192,20 +190,16 @@ def test_the_equations_on_examples_worked_out_by_hand() -> None:
 def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> None:
     labels = {**dict.fromkeys("abc", THEFT), "d": FRAUD}
     vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.0, 1.0], "d": [1.0, 0.0]}
-    known = TaggedUnits[Standard]()
-    thefts = standard("a", "", THEFT).tags
-    for name, judgment in labels.items():
-        if name == "c":
-            assert known.links(thefts, 0.6).tolist() == [[False, True], [True, False]], "before the last one came"
-        known.put(standard(name, "", judgment).model_copy(update={"id": name}), np.array(vectors[name], np.float32))
-    assert known.links(thefts, 0.6)[0].tolist() == [False, True, False]  # a-c: 0, a-d: other labels
-    assert known.links(thefts, 0.61)[1].tolist() == [True, False, False]
-    assert activated(known, ["a"], 0.6, 0) == ({"a"}, {"a": 1, "b": 1})
-    assert activated(known, ["a"], 0.6, 2) == ({"a", "b", "c"}, {"a": 2, "b": 3, "c": 2})
-    assert activated(known, ["a", "d", "not there"], 0.6, 1)[0] == {"a", "b", "d"}
-    assert activated(known, ["a"], 0.6, 2, without={"b"})[0] == {"a"}, "no link leads over what is left out"
-    known.remove("a")
-    assert known.links(thefts, 0.6).tolist() == [[False, True], [True, False]]
+    laws = {name: standard(name, "", judgment).model_copy(update={"id": name}) for name, judgment in labels.items()}
+    known = Units({name: Entry.of(laws[name], np.array(vectors[name], np.float32)) for name in vectors})
+    a, d, thefts = np.array([0]), np.array([3]), np.arange(3)
+    assert known.alike(laws["a"].tags) == [laws[name] for name in "abc"]
+    assert known.links(thefts, thefts, 0.6)[0].tolist() == [False, True, False]  # a-c: 0, a-d: other labels
+    assert known.links(thefts, thefts, 0.61)[1].tolist() == [True, False, False]
+    assert activated(known, a, 0.6, 0) == ({"a"}, {"a": 1, "b": 1})
+    assert activated(known, a, 0.6, 2) == ({"a", "b", "c"}, {"a": 2, "b": 3, "c": 2})
+    assert activated(known, np.concatenate([a, d]), 0.6, 1)[0] == {"a", "b", "d"}
+    assert activated(known, a, 0.6, 2, without={"b"})[0] == {"a"}, "no link leads over what is left out"
 
 
 def standard(name: str, facts: str, judgment: Judgment, reasoning: str = "It was taken secretly.") -> Standard:
@@ -356,50 +350,15 @@ async def test_a_recall_embeds_only_what_is_new(base: Knowledge, monkeypatch: py
     assert new.id in {hit.id for hit in found}
 
 
-async def test_a_large_memory_finds_what_comparing_every_record_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By signs first, as each vector is compared where there are few. The table grows twice."""
-    monkeypatch.setattr(memory_view, "BLOCK", 150)
-    laws = ((264, "盗窃"), (266, "诈骗"), (293, "寻衅滋事"), (234, "故意伤害"))
-    judgments = [Judgment(relevant_articles=(law,), charges=(charge,)) for law, charge in laws]
-    facts = invented(400, 1)
-    standards = [standard(f"{n}", text, judgments[n % len(laws)]) for n, text in enumerate(facts)]
-    made = ((n, one.id) for n, one in enumerate(standards) if not n % 2)
-    directives = [
-        Directive(id=f"d-{n}", text=facts[-n], anchor=laws[n % 4][0], charges=(laws[n % 4][1],), supporting=(name,))
-        for n, name in made
-    ]
-    vectors = await HashedNgrams().embed([one.text for one in (*standards, *directives)])
-    asked = [(text, *await HashedNgrams().embed([text])) for text in invented(12, 2)]
+def test_clusters_and_weak_directives_are_found() -> None:
+    texts = {"a": (264, [1.0, 0.0]), "b": (264, [0.9, 0.4]), "c": (266, [1.0, 0.0]), "d": (266, [1.0, 0.1])}
 
-    def found() -> list[list[tuple[str, Parts]]]:
-        view = MemoryView()
-        for unit, vector in zip((*standards, *directives), vectors, strict=True):
-            view.put("directives" if isinstance(unit, Directive) else "standards", unit, vector)
-        queries = [
-            (recall(part, text=text, seeds=5, hops=2), vector) for text, vector in asked for part in MEMORY_PARTS[:2]
-        ]
-        return [[(unit.id, parts) for unit, parts in view.recall(query, vector)] for query, vector in queries]
+    def view(*names: str) -> MemoryView:
+        directives = {name: Directive(id=name, text=name, anchor=texts[name][0], confidence=0.2) for name in names}
+        entries = {name: Entry.of(one, np.array(texts[name][1], np.float32)) for name, one in directives.items()}
+        return MemoryView(1, {"standards": {}, "directives": entries, "buffer": {}})
 
-    by_signs = found()
-    monkeypatch.setattr(memory_view, "MAX_COMPARED", 10_000)
-    every = found()
-    assert [[name for name, _ in one] for one in by_signs] == [[name for name, _ in one] for one in every]
-    for one, other in zip(by_signs, every, strict=True):
-        for (_, parts), (_, exact) in zip(one, other, strict=True):
-            assert parts.model_dump() == pytest.approx(exact.model_dump(), abs=1e-5)
-
-
-def test_only_clusters_that_changed_are_looked_for_anew() -> None:
-    view = MemoryView()
-    texts = {"a": (264, [1.0, 0.0]), "b": (264, [0.9, 0.4]), "c": (266, [1.0, 0.0]), "d": (266, [0.0, 1.0])}
-    for name, (law, vector) in texts.items():
-        view.put("directives", Directive(id=name, text=name, anchor=law), np.array(vector, np.float32))
-    assert [one.id for one in view.near_duplicates(0.8)] == ["a", "b"]
-    view.remove("directives", "a")
-    assert view.near_duplicates(0.8) == []
-    view.put("directives", Directive(id="d", text="d", anchor=266, confidence=0.2), np.array([1.0, 0.1], np.float32))
-    assert [one.id for one in view.near_duplicates(0.8)] == ["c", "d"]
     weak = Due(phase="pruning", threshold=0.3)
-    assert [one.id for one in view.due(weak)] == ["d"]
-    view.remove("directives", "d")
-    assert view.due(weak) == view.near_duplicates(0.8) == []
+    for names, cluster in (("abcd", "ab"), ("bcd", "cd"), ("bc", ""), ("", "")):
+        assert "".join(one.id for one in view(*names).near_duplicates(0.8)) == cluster
+        assert "".join(one.id for one in view(*names).due(weak)) == names
