@@ -12,6 +12,7 @@ from courtroom.engine.run import Control
 from courtroom.judging.options import Proposal
 from courtroom.models.schema import schema_of
 from courtroom.procedures.mock_jury.tasks import Ballot
+from courtroom.report.transcript import votes_in_long_form
 from pages.parts.shared.blocks_view import unfit
 from tests.driving import answered_by, drive, hearing, prepared, until
 from tests.samples import sample
@@ -92,6 +93,10 @@ def test_an_intervention_is_undone_until_something_was_asked(house: Courthouse) 
     assert on(house, run, Control(stage="round 2")).run.status == "paused"
     with pytest.raises(InterventionRefused, match="Since then"):
         house.interventions.undo(run, late.id)
+    record = house.record(run)
+    votes = votes_in_long_form(record, house.procedures["cyberjurors"], house.answers)
+    (row,) = votes[votes["given"] != "free"].to_dict("records")
+    assert (row["member"], row["given"], row["model"]) == ("juror-03", "overruled", "person")
 
 
 def test_what_does_not_fit_is_refused_with_the_reason(house: Courthouse) -> None:

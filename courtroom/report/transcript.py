@@ -12,12 +12,14 @@ import pandas as pd
 from courtroom.declarations.changes import differences
 from courtroom.declarations.knobs import Widget, fields_drawn, setting_in_words
 from courtroom.engine.answers import AnswerStore
+from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.movement import movement
 from courtroom.evaluation.turnout import given_by, turnout
 from courtroom.language import _, translated
 from courtroom.models.request import digest_text
+from courtroom.models.spec import PERSON
 from courtroom.room.scene import scene
 from courtroom.version import __version__
 
@@ -102,6 +104,11 @@ def as_docx(record: Record, procedure: Procedure) -> bytes:
     return written.getvalue()
 
 
+def overruled(call: Called | None) -> bool:
+    """Return whether a person has put another answer in the place of a member's."""
+    return call is not None and call.source == "person" and call.model != PERSON
+
+
 def votes_in_long_form(record: Record, procedure: Procedure, answers: AnswerStore) -> pd.DataFrame:
     """Return a row for each member and ballot: vote, vote before, statement, and whose words it was shown."""
     rows = [
@@ -111,11 +118,11 @@ def votes_in_long_form(record: Record, procedure: Procedure, answers: AnswerStor
             "ballot_name": record.ballot_name(seen.vote.ballot),
             "member": seen.vote.member,
             "name": record.name_of(seen.vote.member),
-            "model": seen.call.model if seen.call else "person",
+            "model": seen.call.model if seen.call and seen.call.source != "person" else PERSON,
             "vote": seen.vote.choice,
             "vote_before": seen.vote.before,
             "changed": seen.vote.changed,
-            "given": given_by(record, seen.vote) or "free",
+            "given": "overruled" if overruled(seen.call) else given_by(record, seen.vote) or "free",
             "confidence": seen.vote.confidence,
             "rests_on": " ".join(seen.vote.rests_on),
             "question": seen.vote.question,

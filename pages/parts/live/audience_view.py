@@ -10,7 +10,7 @@ import streamlit as st
 from courtroom import Choice, Courthouse, Procedure, Record
 from courtroom.access import Access, may
 from courtroom.engine.interventions import AddNote
-from courtroom.language import N_, _
+from courtroom.language import N_, _, ngettext
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
@@ -113,7 +113,7 @@ def _live(token: str) -> None:
         else:
             people = _("{people} here", people=many(all_live.people(token), "phone"))
             st.badge(people, icon=":material/smartphone:", color="blue")
-        st.badge(_("{voted} have voted", voted=voted), icon=":material/how_to_vote:", color="green")
+        st.badge(ngettext("{number} has voted", "{number} have voted", voted), icon=":material/how_to_vote:", color="green")
         # Where the run is over, the presenter opens one round after another; else the run itself does.
         if not closed and audience.shown is not None and snapshot.to_come and may(Access.RUN):
             icon, args = ":material/skip_next:", (audience.shown + 1,)
