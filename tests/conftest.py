@@ -23,7 +23,7 @@ from courtroom.knowledge.index_folders import IndexFolders
 from courtroom.knowledge.search import Knowledge
 from courtroom.models import failures
 from courtroom.store.database import Database
-from tests import forks, real_model
+from tests import forks
 from tests.desk import Desk
 from tests.furnished import copied, furnished
 from tests.openai_server import OpenAIServer
@@ -83,7 +83,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """In a worker, from which test processes are forked: imports what most of them need, and starts what they share."""
     gc.enable()
     if not hasattr(session.config, "workerinput"):
-        real_model.begin([] if session.config.option.collectonly else [item.nodeid for item in session.items])
         return
     forks.ready()
     import tests.warm  # noqa: F401
@@ -91,12 +90,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     furnished()
     if any(POSTGRES & set(getattr(item, "fixturenames", ())) for item in session.items):
         shared()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
-    """Where there are workers, the one process that hears a real model is started by the one that has no tests."""
-    real_model.begin(ids, node.workerinput["testrunuid"])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -141,7 +134,6 @@ def postgres() -> Iterator[PostgresServer]:
 
 def pytest_unconfigure() -> None:
     end_shared()
-    real_model.end()
 
 
 @pytest.fixture

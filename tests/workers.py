@@ -56,9 +56,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFi
 
 @pytest.hookimpl(trylast=True)  # once all have their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each group in one piece: the browser's first, then those that take long, so that all workers end at nearly the same time.
-
-    Those that wait for a real model come last."""
+    """Each group in one piece: the browser's first, then those that take long, so that all workers end at nearly the same time."""
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         groups.setdefault(group(item.nodeid), []).append(item)
@@ -67,9 +65,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def _rank(item: pytest.Item) -> int:
-    if item.get_closest_marker("real_model"):
-        return 4
-    return next((rank for rank, name in enumerate((BROWSER, "slow", "kills")) if item.get_closest_marker(name)), 3)
+    ranked = enumerate((BROWSER, "real_model", "slow", "kills"))
+    return next((rank for rank, name in ranked if item.get_closest_marker(name)), 4)
 
 
 LARGE = 760
