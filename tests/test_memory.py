@@ -18,6 +18,7 @@ from courtroom.knowledge.memory import Directive, Due, Recall, Standard
 from courtroom.knowledge.memory_view import Entry, MemoryView, Units, activated
 from courtroom.knowledge.search import Hit, Knowledge
 from courtroom.law import Judgment, Term, term_class
+from courtroom.models.request import ModelError
 from courtroom.procedures.verdict.learning import Trajectory, confidence
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
@@ -192,14 +193,14 @@ def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> N
     vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.0, 1.0], "d": [1.0, 0.0]}
     laws = {name: standard(name, "", judgment).model_copy(update={"id": name}) for name, judgment in labels.items()}
     known = Units({name: Entry.of(laws[name], np.array(vectors[name], np.float32)) for name in vectors})
-    a, d, thefts = np.array([0]), np.array([3]), np.arange(3)
+    thefts = np.arange(3)
     assert known.alike(laws["a"].tags) == [laws[name] for name in "abc"]
     assert known.links(thefts, thefts, 0.6)[0].tolist() == [False, True, False]  # a-c: 0, a-d: other labels
     assert known.links(thefts, thefts, 0.61)[1].tolist() == [True, False, False]
-    assert activated(known, a, 0.6, 0) == ({"a"}, {"a": 1, "b": 1})
-    assert activated(known, a, 0.6, 2) == ({"a", "b", "c"}, {"a": 2, "b": 3, "c": 2})
-    assert activated(known, np.concatenate([a, d]), 0.6, 1)[0] == {"a", "b", "d"}
-    assert activated(known, a, 0.6, 2, without={"b"})[0] == {"a"}, "no link leads over what is left out"
+    assert activated(known, [0], 0.6, 0) == ({"a"}, {"a": 1, "b": 1})
+    assert activated(known, [0], 0.6, 2) == ({"a", "b", "c"}, {"a": 2, "b": 3, "c": 2})
+    assert activated(known, [0, 3], 0.6, 1)[0] == {"a", "b", "d"}
+    assert activated(known, [0], 0.6, 2, without={"b"})[0] == {"a"}, "no link leads over what is left out"
 
 
 def standard(name: str, facts: str, judgment: Judgment, reasoning: str = "It was taken secretly.") -> Standard:
@@ -348,6 +349,28 @@ async def test_a_recall_embeds_only_what_is_new(base: Knowledge, monkeypatch: py
     found = await base.answer(asked)
     assert embedded == [asked.text, new.text]
     assert new.id in {hit.id for hit in found}
+
+
+async def test_what_is_changed_or_gone_is_so_in_the_next_look_up(
+    base: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = recall("standards", weights=(1.0, 0.0, 0.0))
+    assert {hit.id: hit.parts.iou for hit in await base.answer(asked)} == {"standard-bus": 1, "standard-metro": 1}
+    base.memory.standards.add(
+        [standard("bus", "A wallet was taken.", FRAUD), standard("school", "Seven coats.", THEFT)]
+    )
+    base.memory.standards.remove(["standard-metro"])
+
+    async def fails(texts: Sequence[str]) -> object:
+        raise ModelError("no vectors")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(base.memory.embedding, "embed", fails)
+        with pytest.raises(ModelError):
+            await base.memory._look(None, lambda view: view)
+    assert {hit.id: hit.parts.iou for hit in await base.answer(asked)} == {"standard-school": 1}
+    view = await base.memory._look(None, lambda view: view)
+    assert [one.unit.facts for one in view.standards.every] == ["A wallet was taken.", "Seven coats."]
 
 
 def test_clusters_and_weak_directives_are_found() -> None:

@@ -4,8 +4,8 @@ learned. Imports numpy and networkx, which takes long: imported where something 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Collection as Several
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +25,7 @@ from courtroom.knowledge.vectors import of_length_1
 from courtroom.law import SAME, matter_grams, same_matter
 
 Floats = NDArray[np.float32]
+Values = NDArray[np.float64]
 Places = NDArray[np.intp]
 T = TypeVar("T")
 U = TypeVar("U", bound=Unit)
@@ -57,30 +58,30 @@ class Units(Generic[U]):
     """Units of one kind, with a row for the vector of each."""
 
     def __init__(self, entries: Mapping[str, Entry[U]]) -> None:
-        self.entries, self.names = entries, [*entries]
-        self.groups: defaultdict[Tags, list[int]] = defaultdict(list)
+        self.entries, self.names, self.every = entries, [*entries], [*entries.values()]
+        self.groups: dict[Tags, list[int]] = {}
         """The places of units with the same tags."""
-        for place, entry in enumerate(entries.values()):
-            self.groups[entry.tags].append(place)
+        for place, entry in enumerate(self.every):
+            self.groups.setdefault(entry.tags, []).append(place)
 
     @cached_property
     def rows(self) -> Floats:
         """Their vectors; `vecdot` gives the same product of two, whatever stands beside them."""
-        return np.stack([entry.vector for entry in self.entries.values()])
+        return np.stack([entry.vector for entry in self.every])
 
     def get(self, name: str) -> U | None:
         return entry.unit if (entry := self.entries.get(name)) else None
 
-    def at(self, places: Iterable[int]) -> list[U]:
-        return [self.entries[self.names[place]].unit for place in places]
+    def in_places(self, places: Iterable[int]) -> list[U]:
+        return [self.every[place].unit for place in places]
 
     def alike(self, tags: Tags) -> list[U]:
         """Return all units with these tags."""
-        return self.at(self.groups.get(tags, ()))
+        return self.in_places(self.groups.get(tags, ()))
 
-    def cosines(self, asked: Floats) -> Floats:
+    def cosines(self, asked: Floats) -> Values:
         """Return the cosine of each unit with a vector."""
-        return np.vecdot(self.rows, asked) if self.names else np.zeros(0, np.float32)
+        return np.vecdot(self.rows, asked).astype(np.float64) if self.every else np.zeros(0)
 
     def links(self, some: Places, others: Places, tau: float) -> NDArray[np.bool_]:
         """Return which of some units are linked to which others of the same tags (section 3.4.1): their cosine is at
@@ -88,14 +89,25 @@ class Units(Generic[U]):
         near = np.vecdot(self.rows[some][:, None], self.rows[others]) >= tau
         return np.asarray(near & (some[:, None] != others))
 
-    def best(self, ratings: NDArray[Any], k: int, without: Several[str]) -> Places:
+    def graph(self, tau: float) -> nx.Graph:
+        """Return all units by their ids, those joined that are linked."""
+        graph = nx.Graph()
+        graph.add_nodes_from(self.names)
+        for group in map(np.array, self.groups.values()):
+            pairs = self.links(group, group, tau).nonzero()
+            graph.add_edges_from(
+                (self.names[group[one]], self.names[group[two]]) for one, two in zip(*pairs, strict=True)
+            )
+        return graph
+
+    def best(self, ratings: Values, k: int, without: Several[str]) -> list[int]:
         """Return the places of the k best units that are rated above 0, the best first; of equal ones the smaller id."""
-        rated = (place for place in np.flatnonzero(ratings > 0) if self.names[place] not in without)
-        return np.array(sorted(rated, key=lambda place: (-ratings[place], self.names[place]))[:k], np.intp)
+        rated = (place for place in np.flatnonzero(ratings > 0).tolist() if self.names[place] not in without)
+        return sorted(rated, key=lambda place: (-ratings[place], self.names[place]))[:k]
 
 
 def activated(
-    standards: Units[U], seeds: Places, tau: float, hops: int, without: Several[str] = ()
+    standards: Units[U], seeds: Sequence[int], tau: float, hops: int, without: Several[str] = ()
 ) -> tuple[set[str], Counter[str]]:
     """Return what is reached from the seeds in at most `hops` steps, these included (appendix D, diffusion).
 
@@ -104,19 +116,16 @@ def activated(
         left out.
     """
     active, associated = set[str](), Counter[str]()
-    for tags in dict.fromkeys(standards.entries[standards.names[seed]].tags for seed in seeds):
+    for tags in dict.fromkeys(standards.every[seed].tags for seed in seeds):
         group = np.array(standards.groups[tags])
         names = [standards.names[place] for place in group]
         there = np.array([name not in without for name in names])
-        new = reached = np.isin(group, seeds)
-        links = standards.links(group[new], group, tau)
-        counts = links.sum(axis=0)
-        for _ in range(hops):
-            new = links.any(axis=0) & there & ~reached
+        new, reached, counts = np.isin(group, seeds), np.zeros(len(group), np.bool_), np.zeros(len(group), np.intp)
+        for _ in range(hops + 1):
             reached = reached | new
             links = standards.links(group[new], group, tau)
-            counts += links.sum(axis=0)
-        counts += reached
+            counts += new + links.sum(axis=0)
+            new = links.any(axis=0) & there & ~reached
         active |= {names[place] for place in np.flatnonzero(reached)}
         associated.update({names[place]: int(counts[place]) for place in np.flatnonzero(counts)})
     return active, associated
@@ -136,10 +145,10 @@ class MemoryView:
         """Return a standard, or what is in the buffer under this id."""
         return self.standards.get(name) or self.buffer.get(name)
 
-    def resting_on(self, names: Several[str]) -> set[str]:
+    def resting_on(self, names: set[str]) -> set[str]:
         """Return the ids of directives that these trajectories support, or contrast with."""
-        every = (entry.unit for entry in self.directives.entries.values())
-        return {one.id for one in every if not set(names).isdisjoint((*one.supporting, *one.contrasting))}
+        every = (entry.unit for entry in self.directives.every)
+        return {one.id for one in every if not names.isdisjoint((*one.supporting, *one.contrasting))}
 
     @cached_property
     def _facts(self) -> tuple[list[Standard], NDArray[np.int32], NDArray[np.intp]]:
@@ -175,8 +184,8 @@ class MemoryView:
         known: Units[Any] = self.standards
         if query.collection == "directives":
             known, near, own = self.directives, self.directives.cosines(asked), self.resting_on(own)
-            supports = ((name, entry.unit.supporting) for name, entry in self.directives.entries.items())
-            associated = Counter({name: len(active.intersection(supporting)) for name, supporting in supports})
+            every = (entry.unit for entry in self.directives.every)
+            associated = Counter({one.id: len(active.intersection(one.supporting)) for one in every})
         wanted = frozenset(query.tags)
         overlaps = np.zeros(len(known.names))
         for tags, places in known.groups.items():
@@ -192,27 +201,20 @@ class MemoryView:
             return Parts(**{name: round(value, 6) for name, value in zip(Parts.model_fields, values, strict=True)})
 
         best = known.best(ratings, query.k, own)
-        return list(zip(known.at(best), map(parts, best), strict=True))
-
-    def graph(self, tau: float) -> nx.Graph:
-        """Return the graph of the standards; see `Units.links`."""
-        graph = nx.Graph()
-        graph.add_nodes_from(self.standards.names)
-        graph.add_edges_from(_pairs(self.standards, tau))
-        return graph
+        return list(zip(known.in_places(best), map(parts, best), strict=True))
 
     def near_duplicates(self, threshold: float) -> list[Directive]:
         """Return directives with one anchor and charges of which two are as near as that, and what is near to these."""
-        clusters = nx.connected_components(nx.Graph(_pairs(self.directives, threshold)))
-        units = map(self.directives.get, min(map(sorted, clusters), default=()))
-        return [unit for unit in units if unit is not None]
+        clusters = nx.connected_components(self.directives.graph(threshold))
+        first = min((sorted(cluster) for cluster in clusters if len(cluster) > 1), default=[])
+        return [self.directives.entries[name].unit for name in first]
 
     def due(self, query: Due) -> list[Unit]:
         """Return what a step of learning would work on, but for refinement; see `Due`."""
         if query.phase == "merge":
             return [*self.near_duplicates(query.threshold)]
         if query.phase == "pruning":
-            every = (entry.unit for entry in self.directives.entries.values())
+            every = (entry.unit for entry in self.directives.every)
             return [one for one in every if one.confidence < query.threshold]
         trajectory = self.trajectory(query.of)
         new = [one for one in self.standards.alike(trajectory.tags) if not one.induced] if trajectory else []
@@ -232,17 +234,10 @@ class MemoryView:
         if trajectory.correct:
             others = [one for one in self.buffer.alike(tags_of_it) if not one.correct]
         bears = [place for tags, places in self.directives.groups.items() if tags <= tags_of_it for place in places]
-        return trajectory, others, self.directives.at(bears)
+        return trajectory, others, self.directives.in_places(bears)
 
 
-def _pairs(known: Units[Any], tau: float) -> Iterable[tuple[str, str]]:
-    """Give the ids of all units that are linked."""
-    for group in map(np.array, known.groups.values()):
-        for some, other in zip(*known.links(group, group, tau).nonzero(), strict=True):
-            yield known.names[group[some]], known.names[group[other]]
-
-
-MAX_VIEWS = 4
+MAX_VIEWS = 2
 """States that are kept as they are looked up in, at most."""
 
 
@@ -263,7 +258,7 @@ class Memory:
 
     async def graph(self, tau: float) -> nx.Graph:
         """Return the standards, linked where their labels are identical and their vectors' cosine is at least tau."""
-        return await self._look(None, lambda view: view.graph(tau))
+        return await self._look(None, lambda view: view.standards.graph(tau))
 
     async def recall(self, query: Recall) -> list[tuple[Unit, Parts]]:
         """Return the k best units; see `MemoryView.recall`. Every unit is compared, so no index is asked."""
@@ -281,7 +276,7 @@ class Memory:
     # --- within ---------------------------------------------------------------------------------------------
 
     async def _look(self, at: int | None, look: Callable[[MemoryView], T]) -> T:
-        """Look something up in a state, of which a view is made where there is none; one after the other."""
+        """Look something up in a state. Views are made one after the other, so that nothing is embedded twice."""
         async with self._looking.setdefault(asyncio.get_running_loop(), asyncio.Lock()):
             number = at if at is not None else await asyncio.to_thread(self._states.now, self._name)
             if self._put_back != self._states.put_back:
@@ -290,29 +285,40 @@ class Memory:
             self._views = [*(one for one in self._views if one is not view), view][-MAX_VIEWS:]
         return await asyncio.to_thread(look, view)
 
-    async def _made(self, number: int) -> MemoryView:
-        """Return a state's view, made from the nearest one before it. Only what is new is embedded."""
-        earlier = (view for view in self._views if view.at < number)
+    async def _made(self, number: int, afresh: bool = False) -> MemoryView:
+        """Return a state's view, made from the nearest one before it that is kept. Only what is new is embedded."""
+        earlier = (view for view in self._views if view.at < number and not afresh)
         before = max(earlier, key=lambda view: view.at, default=MemoryView())
-        changes = await asyncio.to_thread(self._states.changes, before.at, number)
-        parts = {part: dict(entries) for part, entries in before.parts.items()}
-        new: list[tuple[MemoryPart, Unit]] = []
-        for (part, name), body in changes.items():
-            known = parts[part].get(name)
-            if body is None:
-                parts[part].pop(name, None)
-                continue
-            unit = getattr(self, part).parse(body)
+        changed = await asyncio.to_thread(self._changed, before, number)
+        new = [unit.text for unit, vector in changed.values() if unit and vector is None]
+        rows = iter(of_length_1(await self.embedding.embed(new)) if new else ())
+
+        def made() -> MemoryView:
+            parts = {part: dict(entries) for part, entries in before.parts.items()}
+            for (part, name), (unit, vector) in changed.items():
+                if unit is None:
+                    parts[part].pop(name, None)
+                else:
+                    parts[part][name] = Entry.of(unit, next(rows) if vector is None else vector)
+            return MemoryView(number, parts)
+
+        view = await asyncio.to_thread(made)
+        if len({entry.vector.size for entry in (*view.standards.every, *view.directives.every)}) > 1:
+            return await self._made(number, afresh=True)  # another model has the embedding's name now
+        return view
+
+    def _changed(self, before: MemoryView, number: int) -> Mapping[tuple[MemoryPart, str], tuple[Any, Floats | None]]:
+        """Return what is otherwise in a state than in a view: units, None for what is gone, with vectors that are known."""
+        changed: dict[tuple[MemoryPart, str], tuple[Any, Floats | None]] = {}
+        for (part, name), body in self._states.changes(before.at, number).items():
+            unit = None if body is None else getattr(self, part).parse(body)
+            known = before.parts[part].get(name)
             if part == "buffer":
-                parts[part][name] = Entry.of(unit, np.zeros(0, np.float32))
-            elif known is not None and known.unit.text == unit.text:
-                parts[part][name] = Entry.of(unit, known.vector)
+                vector = np.zeros(0, np.float32)
             else:
-                new.append((part, unit))
-        vectors = of_length_1(await self.embedding.embed([unit.text for _, unit in new])) if new else ()
-        for (part, unit), vector in zip(new, vectors, strict=True):
-            parts[part][unit.id] = Entry.of(unit, vector)
-        return MemoryView(number, parts)
+                vector = known.vector if unit and known and known.unit.text == unit.text else None
+            changed[part, name] = unit, vector
+        return changed
 
     async def _contrast(self, query: Due) -> list[Unit]:
         """A directive, T+ and T-: T+ is correct and verified, T- is incorrect. A directive meets each T- once, and
