@@ -13,7 +13,7 @@ from courtroom.room.live_audiences import Poll
 from pages.parts.cases import medium_view
 from pages.parts.live import audience_view
 from pages.parts.shared.house import courthouse, heading, opens
-from pages.parts.shared.shown import STYLES, html_of, inert, literal, redrawn
+from pages.parts.shared.shown import STYLES, html_of, inert, literal, plainly, redrawn
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4
@@ -58,6 +58,7 @@ def argue(poll: str) -> None:
 
 
 @st.fragment
+@plainly()
 def ballot_view(poll: Poll) -> None:
     if "refused" in st.session_state:
         st.rerun()

@@ -99,7 +99,7 @@ def ask() -> None:
         title = _("Answers to choose from, if any")
         typed = left.text_area(title, options, key="ask_options", height=80, placeholder=hint, help=about)
         files = shown.uploader(right, _("Texts and pictures that go with it, if any"), key="ask_files", several=True)
-        panels = {one.title: one for one in house.fitting(Question.model_fields["kind"].default)}
+        panels = {translated(one.title): one for one in house.fitting(Question.model_fields["kind"].default)}
         with st.container(horizontal=True, vertical_alignment="bottom"):
             panel = panels[st.selectbox(_("Who deliberates"), list(panels), key="ask_panel", width=240)]
             now = st.form_submit_button(_("Deliberate"), type="primary", icon=":material/forum:", key="ask_now")
@@ -110,13 +110,14 @@ def ask() -> None:
     with errors_shown():
         case = house.ask(question, options_in(typed), [(file.name, file.getvalue()) for file in files])
         if later:
-            st.session_state["panel"] = panel.name  # Setup offers it first
+            st.session_state[f"procedure-{case.kind}"] = panel.name  # Setup offers it first
             hear(case.id)
         start(panel, case)
 
 
 def hear(case: str) -> None:
     st.session_state["case"] = case
+    st.session_state.pop("fork", None)
     st.switch_page("pages/setup.py")
 
 

@@ -149,7 +149,8 @@ def answers_beside() -> None:
         N_("asked the same"): [_("yes") if answer.same_question else _("no") for answer in answers],
         **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
     }
-    answer = answers[next(iter(rows_chosen(shown_answers, "answers", height=320)), 0)]
+    key = f"answers-{hash(tuple(answer.path for answer in answers))}"  # of these: a place among others is none here
+    answer = answers[next(iter(rows_chosen(shown_answers, key, height=320)), 0)]
     st.caption(_("{answers} answers. Select a row to read another one.", answers=len(answers)))
     st.subheader(literal(placed(*given(answer.path))))
     if answer.fields:
@@ -262,7 +263,9 @@ def members_beside() -> None:
     ]
     table(rows, ["Member", "Who it is", "Votes differ in", "Answers that differ"])
     first = next((place for place, member in enumerate(members.values()) if member.ballots), 0)
-    chosen = members[st.selectbox(_("Member"), list(members), first, format_func=lambda who: members[who].name)]
+    chosen = members[
+        st.selectbox(_("Member"), list(members), first, format_func=lambda who: translated(members[who].name))
+    ]
     if chosen.seat:
         st.markdown(_("#### Who it is"))
         beside.differences_view(chosen.seat, field_in_words)

@@ -18,7 +18,7 @@ from pages.parts.live.questions_view import marks_view
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import bell_view, controls, standing
 from pages.parts.shared.house import courthouse, heading
-from pages.parts.shared.shown import STYLES, literal, spent_in_words
+from pages.parts.shared.shown import STYLES, literal, plainly, spent_in_words
 
 SHARED_BY_SESSIONS_S = 0.2
 LOOK_AT_A_STANDING_RUN_S = 3.0
@@ -26,22 +26,27 @@ LOOK_AT_A_STANDING_RUN_S = 3.0
 began = time.thread_time()
 house = courthouse()
 run: str = st.query_params.get("run") or st.session_state.get("run", "")  # another page drops the address's
-if not run:
+try:
+    record = house.record(run) if run else None
+except NoSuchRun:
+    record = None
+    st.session_state.pop("run", None)
+if record is None:
     st.title(_("Deliberation"))
-    st.info(_("No hearing is chosen. Pick a case and start one, or open an earlier run."))
+    if run:
+        st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
+    else:
+        st.info(_("No hearing is chosen. Pick a case and start one, or open an earlier run."))
     with st.container(horizontal=True):
         if st.button(_("Pick a case"), type="primary"):
             st.switch_page("pages/cases.py")
         if st.button(_("Earlier runs")):
             st.switch_page("pages/runs.py")
     st.stop()
+if st.session_state.get("run", run) != run:  # what was open is of another run
+    for opened in ("member", "call"):
+        st.session_state.pop(opened, None)
 st.session_state["run"] = st.query_params["run"] = run
-try:
-    record = house.record(run)
-except NoSuchRun:
-    st.title(_("Deliberation"))
-    st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
-    st.stop()
 
 procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)
@@ -78,6 +83,7 @@ def news(now: Record) -> tuple[object, ...]:
 
 
 @st.fragment
+@plainly()
 def steer() -> None:
     """Status and controls, drawn apart: a click in them draws nothing else."""
     now = house.record(record.run.id)
@@ -92,6 +98,7 @@ may_go_on = LOOK_AT_A_STANDING_RUN_S if record.run.status != "done" and not reco
 
 
 @st.fragment(run_every=max(room.LIVE_S, room.PACE.wait_s("look")) if was_busy else may_go_on)
+@plainly()
 def live() -> None:
     """What comes in; the rest of the page is drawn again only when something has come of it."""
     looks = time.thread_time()

@@ -46,7 +46,7 @@ for account in house.accounts.all():
         with who:
             st.markdown(f"**{literal(account.called)}**")
             inert(account.email, small=True, faint=True)
-        levels, about = list(Access), _("Nobody changes the own access.")
+        levels, about = list(Access), _("Nobody changes their own access.")
         mine, key = me is not None and account.id == me.id, f"access-{account.id}"
         place = levels.index(account.access)
         given = access.selectbox(_("May do"), levels, place, format_func=in_words, key=key, help=about, disabled=mine)

@@ -169,7 +169,7 @@ if not listed.count(RunFilter()):
 top = st.columns([3, 2, 2, 2])
 part: dict[str, Any] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_state else {}
 states = {"": _("All"), **{name: translated(word) for name, (_icon, word, _colour) in STATUS.items()}}
-procedures = {"": _("All"), **{name: procedure.title for name, procedure in house.procedures.items()}}
+procedures = {"": _("All"), **{name: translated(procedure.title) for name, procedure in house.procedures.items()}}
 person = acting_account()
 words: dict[Whose, str] = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
 signed_in = person is not None and person.id  # else nothing is whose, and there is nothing to choose
@@ -193,6 +193,7 @@ live = listed.running()
 
 
 @st.fragment(run_every=LIVE_S if live else None)
+@shown.plainly()
 def listing() -> None:
     total = listed.count(wanted, order)
     if not total:
@@ -232,7 +233,7 @@ def listing() -> None:
 searched = len(wanted.text.encode()) >= MIN_BYTES_SEARCHED
 if said_so := search_said(house.database, wanted.text, MAX_FOUND) if searched else ():
     number = f"{len(said_so)}{'+' if len(said_so) == MAX_FOUND else ''}"
-    with st.expander(_("Said {number} times", number=number), not listed.count(wanted, order), icon=":material/forum:"):
+    with st.expander(_("Said: {number}", number=number), not listed.count(wanted, order), icon=":material/forum:"):
         for said in said_so:
             key = f"{said.run}-{said.call.path}"
             with st.container(horizontal=True, vertical_alignment="center", key=f"said-{key}"):

@@ -1,7 +1,7 @@
 """One seat: what this juror may see, and a form for its answer. The link gives no way to the rest of the run."""
 
 import time
-from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -58,7 +58,12 @@ else:
             if wrong := unfit(question.answer_schema, answer):
                 st.error(_("Fill in, or put right: {fields}.", fields=", ".join(wrong)))
             else:
-                do(partial(house.people.answer, seat, question, answer))
+                do(lambda: _give(question, answer))
+
+
+def _give(asked: SeatQuestion, answer: dict[str, Any]) -> None:
+    if not house.people.answer(seat, asked, answer):
+        raise CourtroomError(_("Your answer came too late: the hearing has gone on without it."))
 
 
 def news() -> bool:

@@ -12,7 +12,7 @@ from pages.parts import setup as parts
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SHARE, SetupDraft
 from pages.parts.shared.models_form import embedding_notes, stand_in_choice, typed_keys
-from pages.parts.shared.shown import errors_shown, literal, one_of, runs_here
+from pages.parts.shared.shown import errors_shown, kept_choice, literal, one_of, runs_here
 
 house = courthouse()
 
@@ -21,25 +21,26 @@ st.title(_("Setup") if parent is None else _("Fork"))
 linked = parts.take_case_and_procedure(house) if parent is None else ""
 titles = {case.id: case.title for case in house.library.cases()}
 ids = list(titles)
-chosen = st.session_state.get("case")
 top = st.columns([3, 2, 1], vertical_alignment="bottom")
 if parent is None:
-    place = ids.index(chosen) if chosen in ids else 0
-    case_id = st.session_state["case"] = top[0].selectbox(_("Case"), ids, place, format_func=titles.__getitem__)
-    case = house.library.case(case_id)
+    with top[0]:
+        case = house.library.case(kept_choice(_("Case"), ids, "case", format_func=titles.__getitem__))
     for told in house.procedures.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
     procedures = house.fitting(case.kind)
-    names = [one.name for one in procedures]
-    wanted = linked or st.session_state.get("panel", "")
-    place, title = names.index(wanted) if wanted in names else 0, _("Procedure")
+    names = {one.name: translated(one.title) for one in procedures}
+    kept = f"procedure-{case.kind}"
+    if linked in names and f"{kept}-chosen" not in st.session_state:
+        st.session_state[kept] = linked
     about_it = _("Which published procedure hears the case.")
-    procedure = top[1].selectbox(title, procedures, place, format_func=lambda one: one.title, help=about_it)
+    with top[1]:
+        chosen = kept_choice(_("Procedure"), list(names), kept, format_func=names.__getitem__, help=about_it)
+    procedure = house.procedures[chosen]
 else:
     case, procedure = parent.case, house.procedures[parent.run.procedure]
     top[0].text_input(_("Case"), case.title, disabled=True)
     top[1].text_input(_("Procedure"), procedure.title, disabled=True)
-draft = SetupDraft.of(procedure)
+draft = SetupDraft.of(procedure, is_fork=parent is not None)
 if parent is not None:
     draft.fork_of(parent.run.id, parent.setup, parent.run.seed)
 undecided = parts.link_box(draft, procedure)

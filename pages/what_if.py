@@ -30,7 +30,18 @@ from pages.parts.shared.differences import outcome_title, procedure_of, run_labe
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import stand_in_choice
-from pages.parts.shared.shown import errors_shown, escaped, heads, in_columns, literal, many, offered, table, theme
+from pages.parts.shared.shown import (
+    errors_shown,
+    escaped,
+    heads,
+    in_columns,
+    kept_choice,
+    literal,
+    many,
+    offered,
+    table,
+    theme,
+)
 
 PER_ROW = 3
 SEEDS_OF_A_MIRROR = 12
@@ -46,10 +57,10 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
         return
     ids = list(rows)
     first = next((run for run, row in rows.items() if not row.parent), ids[0])
-    place = ids.index(wanted if wanted in ids else first)
+    if "what-if-run-chosen" not in st.session_state:
+        st.session_state["what-if-run"] = wanted if wanted in ids else first
     about = _("The run that is asked about. What a variant does not touch is served from its record.")
-    run = st.selectbox(_("Run"), ids, place, format_func=lambda run: run_label(house, rows[run]), help=about)
-    st.session_state["what-if-run"] = run
+    run = kept_choice(_("Run"), ids, "what-if-run", format_func=lambda run: run_label(house, rows[run]), help=about)
     base = house.record(run)
     recorded_forks(house, base)
     if names := ", ".join(member.name for member in base.everybody if member.spec.id == PERSON):

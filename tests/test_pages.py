@@ -159,7 +159,7 @@ def link(**more: object) -> str:
 def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Courthouse) -> None:
     app = page("setup", setup=link(case="camera-fungus"))
     assert app.session_state["case"] == "camera-fungus"
-    assert field(app, "selectbox", "Procedure").value.name == "debate"
+    assert field(app, "selectbox", "Procedure").value == "debate"
     press(app, "Use these settings")
     press(app, "Start")
     (run,) = house.store.runs()
@@ -169,6 +169,38 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     put(app, "selectbox", "Case", "oak-table")
     app.run()
     assert app.session_state["case"] == "oak-table", "another one can be chosen"
+
+
+def test_each_of_several_choices_in_a_row_counts(house: Courthouse) -> None:
+    app = page("setup")
+    for case in ("oak-table", "camera-fungus", "down-jacket"):
+        put(app, "selectbox", "Case", case)
+        assert app.session_state["case"] == case
+    for procedure in ("debate", "mock-jury", "cyberjurors"):
+        put(app, "selectbox", "Procedure", procedure)
+    put(app, "selectbox", "Case", "oak-table")
+    assert field(app, "selectbox", "Procedure").value == "cyberjurors"
+
+
+def test_a_fork_leaves_the_setup_and_a_chosen_case(house: Courthouse) -> None:
+    run = heard(house)
+    app = page("setup", {"case": "down-jacket"})
+    put(app, "number_input", "Jurors", 3)
+    app.query_params["fork"] = run
+    assert field(ran(app), "number_input", "Jurors").value == 5
+    press(app, "Start afresh instead")
+    assert field(app, "number_input", "Jurors").value == 3
+    app = page("", {"fork": run}, case="camera-fungus")
+    press(app, "Hear this case")
+    assert field(app, "selectbox", "Case").value == "camera-fungus"
+
+
+def test_a_link_that_says_a_part_of_a_group_is_used(house: Courthouse) -> None:
+    app = page("setup", setup=json.dumps({"procedure": "cyberjurors", "setup": {"budget": {"calls": 500}}}))
+    press(app, "Use these settings")
+    press(app, "Start")
+    (run,) = house.store.runs()
+    assert house.record(run.id).setup.budget == Budget(calls=500)
 
 
 @pytest.mark.parametrize(

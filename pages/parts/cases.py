@@ -105,7 +105,7 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
     left, right = st.columns([1, 1], gap="large")
     with left:
         deal = case.transaction
-        st.subheader(_("Order"))
+        st.subheader(_("The order"))
         facts = [
             ("Product", deal.product),
             ("Price", deal.cost),
@@ -236,15 +236,16 @@ def case_form(house: Courthouse, *, from_papers: bool) -> None:
     """Draw the form of the draft that the address names. `from_papers`: without one, papers are asked for first."""
     drafts = Drafts(house.settings.home / "drafts")
     draft: Draft | None = None
-    if name := st.query_params.get("draft"):
+    if name := st.query_params.get("draft") or st.session_state.get("draft"):  # another page drops the address's
         try:
             draft = drafts.load(name)
         except CourtroomError as error:
             st.warning(literal(error))
-            del st.query_params["draft"]
+            _forget_draft()
     elif not from_papers:
         draft = drafts.begin(language())
-        st.query_params["draft"] = draft.id
+    if draft is not None:
+        st.session_state["draft"] = st.query_params["draft"] = draft.id
     read = draft is not None and any(piece.source for piece in draft.pieces)
     title = _("More papers and pictures") if read else _("Papers and pictures")
     with st.expander(title, expanded=from_papers and not read, icon=":material/attach_file:"):
@@ -341,13 +342,20 @@ def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
             with errors_shown():
                 st.query_params["case"] = house.library.add(drafts.package(changed)).id
                 _end(drafts, changed)
-        if st.button(_("Give the draft up"), icon=":material/delete:"):
-            _end(drafts, changed)
+        with st.popover(_("Give the draft up"), icon=":material/delete:"):
+            st.markdown(_("All that was written and brought for this case is deleted. This can't be undone."))
+            if st.button(_("Delete the draft"), key="draft-delete", type="primary"):
+                _end(drafts, changed)
+
+
+def _forget_draft() -> None:
+    st.query_params.pop("draft", None)
+    st.session_state.pop("draft", None)
 
 
 def _end(drafts: Drafts, draft: Draft) -> NoReturn:
     drafts.end(draft)
-    del st.query_params["draft"]
+    _forget_draft()
     st.session_state.pop("papers_told", None)
     st.session_state["form_closed"] = True
     st.rerun()

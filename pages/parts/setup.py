@@ -47,6 +47,7 @@ def forked_run(house: Courthouse) -> Record | None:
         record = house.record(run)
     except NoSuchRun:
         st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
+        st.session_state.pop("fork", None)
         return None
     st.session_state["fork"] = st.query_params["fork"] = run
     return record
@@ -60,7 +61,6 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
         if st.button(_("Start afresh instead")):
             st.session_state.pop("fork", None)
             st.query_params.pop("fork", None)
-            draft.forked = ""
             st.rerun()
     try:
         changed: list[tuple[str, Any, Any]] = list(differences(parent.setup, draft.validated()))
@@ -80,7 +80,10 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
         return None
     about, key = _("From a later stage on, all before it stays as it was."), draft.key("fork-from")
     title, options = _("The changes hold from"), list(stages)
-    return st.selectbox(title, options, format_func=stages.__getitem__, key=key, help=about, width=320) or None
+    return (
+        st.selectbox(title, options, format_func=lambda path: translated(stages[path]), key=key, help=about, width=320)
+        or None
+    )
 
 
 def changes_from(before: Setup, setup: Setup) -> list[Action]:
@@ -118,10 +121,10 @@ def read_shared(text: str | bytes, procedure: Procedure) -> dict[str, Any]:
     if not isinstance(seed, int) or not 0 <= seed < 2**31:
         raise CourtroomError(_("The seed of this setup is not a whole number from 0 on. Correct it."))
     try:
-        procedure.setup.model_validate({**procedure.setup().model_dump(mode="json"), **shared.get("setup", {})})
+        whole = procedure.setup.model_validate(shared.get("setup", {}))
     except ValidationError as error:
         raise CourtroomError(" ".join(explain(error)[:3])) from error
-    return shared
+    return {**shared, "setup": whole.model_dump(mode="json")}
 
 
 def _parsed(text: str | bytes) -> dict[str, Any]:
@@ -158,7 +161,7 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
         table(rows, ["setting", "before", "after"], key="link-changes")
         with st.container(horizontal=True):
             use = st.button(_("Use these settings"), type="primary")
-            leave = st.button(_("Use the defaults"), help=_("Leaves the setup as it is without the link."))
+            leave = st.button(_("Leave the setup as it is"))
     if use:
         draft.load(shared)
     if use or leave:
@@ -401,7 +404,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
             draft.values[name] = []
             draft.seed += int(others)
             draft.redraw()
-    st.caption(_("{jury} jurors. Change any cell; traits and interests are lists with commas.", jury=len(jury)))
+    st.caption(_("{jury}. Change any cell; traits and interests are lists with commas.", jury=many(len(jury), "juror")))
     optional = [field for field, about in Persona.model_fields.items() if about.exclude_if]
     whole = [{**row, **{field: row.get(field, "") for field in optional}} for row in jury]  # names stand first
     table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in whole])
@@ -409,7 +412,8 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
     background = st.column_config.TextColumn(_("background"), width="medium")
     key, config = draft.key(f"jury-{len(jury)}-{draft.seed}"), heads(table, {"age": age, "background": background})
     height = min(640, 60 + 36 * len(jury))
-    rows = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config).to_dict("records")
+    edited = st.data_editor(table, key=key, hide_index=True, height=height, column_config=config)
+    rows = edited.assign(age=edited["age"].fillna(table["age"])).fillna("").to_dict("records")  # cells may be cleared
     for row in rows:
         row["age"] = int(row["age"])
         row |= {part: [one.strip() for one in str(row[part]).split(",") if one.strip()] for part in LISTS}
@@ -462,6 +466,7 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         pairs = [(seats.index(k), seats.index(j)) for k, j in edited.dropna().itertuples(index=False) if k != j]
         if sorted(set(pairs)) != sorted(edges):
             graph["edges"] = [list(pair) for pair in sorted(set(pairs))]
+            draft.redraw()  # else the editor, whose rows these are, would lose what is changed next
 
 
 def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:

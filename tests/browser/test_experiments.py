@@ -38,7 +38,7 @@ def test_from_a_fresh_install_to_a_table_with_a_mark_and_the_figure(fresh: AppSe
         arms.press("Backspace")
         expect(page.get_by_text(gone, exact=True)).to_have_count(0)
     page.get_by_role("button", name="Estimate").click()
-    expect(page.get_by_text("120 cells take about 60 calls")).to_be_visible()
+    expect(page.get_by_text("For 120 cells it takes about 60 calls")).to_be_visible()
     settled(page)
     page.get_by_role("button", name="Start", exact=True).click()
     quoted = re.compile(r"Accuracy: one judge is better than nearest text \(83.3 % against 36.7 %; .*60 cases")

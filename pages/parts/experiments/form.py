@@ -282,7 +282,7 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
             "least": number(_("By at least"), min_value=0.0, default=0.0, help=unit),
             "cases": number(_("With so many cases"), min_value=1, step=1, default=1, help=once),
         }
-        frame, key = pd.DataFrame(given, columns=list(columns)), f"experiment-hypotheses-{experiment.digest[:8]}"
+        frame, key = pd.DataFrame(given, columns=list(columns)), f"experiment-hypotheses-{hash((*arms, *measures))}"
         edited = st.data_editor(frame, num_rows="dynamic", hide_index=True, column_config=columns, key=key)
         whole = edited.dropna(subset=["arm", "than", "measure"]).fillna({"direction": "higher", "least": 0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
@@ -297,13 +297,13 @@ def _takes(takes: ExperimentEstimate, *, by_batch: bool) -> None:
     values = {name: count(getattr(takes, name)) for name in ("calls", "tokens", "shared")}
     values |= {"cells": many(takes.cells, "cell"), "money": literal(money(takes.money))}
     values["seconds"] = _("the time of their batches") if by_batch else duration(takes.seconds)
-    text = _("**{cells}** take about **{calls} calls**, {tokens} tokens and {seconds}: {money}.", **values)
+    text = _("For **{cells}** it takes about **{calls} calls**, {tokens} tokens and {seconds}: {money}.", **values)
     text += " " + _("Answers that cells share, or that are on record, save {shared} calls.", **values)
-    about = _("{rehearsed} cells were rehearsed in memory with the offline model.", rehearsed=takes.rehearsed)
+    about = _("Rehearsed in memory with the offline model: {cells}.", cells=many(takes.rehearsed, "cell"))
     about += " " + _("A call of a language model is taken to last {seconds} seconds.", seconds=round(SECONDS_A_CALL))
     st.markdown(text, help=about)
     if takes.training:
-        st.caption(_("{training} of these only teach the memory.", training=many(takes.training, "cell")))
+        st.caption(_("Only to teach the memory: {training}.", training=many(takes.training, "cell")))
     lines = [(one.arm, one.cells, one.calls, one.tokens, duration(one.seconds), money(one.money)) for one in takes.arms]
     table(lines, ["Arm", "Cells", "Calls", "Tokens", "Time", "Money"])
 
@@ -322,7 +322,8 @@ def experiment_form(house: Courthouse) -> None:
     by_name = {one.name: one for one in recipes()}
     titles = {OWN: _("cases and arms that I choose"), FILE: _("a file of mine")}
     for name, one in by_name.items():
-        titles[name] = f"{one.experiment.source}: {one.experiment.title}" if one.paper else one.experiment.title
+        title = translated(one.experiment.title)
+        titles[name] = f"{one.experiment.source}: {title}" if one.paper else title
     begin = st.selectbox(_("Begin with"), list(titles), key="experiment-begin", format_func=titles.__getitem__)
     experiment: Experiment | None
     if begin == FILE:
@@ -352,7 +353,7 @@ def _own(house: Courthouse) -> Experiment | None:
     arms = chosen_arms(house, info.kind)
     st.subheader(_("Table"))
     known = measures_of(info.kind)
-    titles = {name: one.title for name, one in known.items()}
+    titles = {name: translated(one.title) for name, one in known.items()}
     usual, key = [name for name, one in known.items() if one.usual], f"experiment-measures-{info.kind}"
     measures = st.multiselect(_("Measures"), list(titles), usual, format_func=titles.__getitem__, key=key)
     a, b, c, d = st.columns([3, 1, 1, 2], vertical_alignment="bottom")

@@ -27,6 +27,7 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Cost
 from courtroom.questions.audit import MOST_SEEDS, SEEDS
+from courtroom.sharing import may_change
 from pages.parts.experiments.mirror import mirror_view
 from pages.parts.live.questions_view import ABOUT_AUDITS, start_beside, waits
 from pages.parts.shared.blocks_view import reliability_view
@@ -35,7 +36,19 @@ from pages.parts.shared.house import CHOSEN, open_run
 from pages.parts.shared.knobs import budget_fields
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.shown import count, do, duration, in_language, literal, many, money, one_of, table, theme
+from pages.parts.shared.shown import (
+    count,
+    do,
+    duration,
+    in_language,
+    literal,
+    many,
+    money,
+    one_of,
+    plainly,
+    table,
+    theme,
+)
 
 MAX_AUDITED_RUNS = 50
 
@@ -77,7 +90,8 @@ def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             calls = int(st.number_input(_("Recorded calls"), 1, MAX_CALLS, USUAL_CALLS, key="canary-calls", width=160))
             if st.button(_("Ask these again"), key="canary-ask"):
-                do(lambda: house.experiments.canary(kept.id, calls, keys=typed_keys()))
+                with st.spinner(_("The calls are being asked again.")):
+                    do(lambda: house.experiments.canary(kept.id, calls, keys=typed_keys()))
 
 
 STATES: tuple[State, State, State] = ("done", "failed", "waiting")
@@ -101,13 +115,14 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
                 budget = budget_fields(kept.experiment.budget, f"experiment-new-{kept.id}")
                 if st.button(_("Set"), key="experiment-set-budget"):
                     do(lambda: house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget})))
-        with st.popover(_("Delete"), icon=":material/delete:"):
-            st.caption(_("Its runs go too. All answers stay: the same experiment again asks nothing."))
-            if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
-                house.experiments.delete(kept.id)
-                leave()
-        name = kept.experiment.title or kept.experiment.name
-        bell_view(house, Resource(kind="experiment", id=kept.id), name, kept.status)
+        of = Resource(kind="experiment", id=kept.id)
+        if may_change(house.database, of):
+            with st.popover(_("Delete"), icon=":material/delete:"):
+                st.caption(_("Its runs go too. All answers stay: the same experiment again asks nothing."))
+                if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
+                    house.experiments.delete(kept.id)
+                    leave()
+        bell_view(house, of, kept.experiment.title or kept.experiment.name, kept.status)
     if kept.reason:
         st.caption(literal(kept.reason))
     cached, batched = store.cheaper(kept.id)
@@ -242,6 +257,7 @@ def progress_and_results(
     counts = store.counts(kept.id)
 
     @st.fragment(run_every=LIVE_S if kept.status == "running" else None)
+    @plainly()
     def live() -> None:
         now = store.experiment(kept.id)
         progress_view(house, now)
@@ -328,7 +344,9 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
                 st.markdown(f"- {literal(sentence(pair))}")
     by_name = {measure.name: measure for measure in results.measures}
     key = "experiment-of"
-    named = st.selectbox(_("Figures of"), list(by_name), format_func=lambda name: by_name[name].title, key=key)
+    named = st.selectbox(
+        _("Figures of"), list(by_name), format_func=lambda name: translated(by_name[name].title), key=key
+    )
     measure = by_name[named]
     st.plotly_chart(draw_values(results.table, group, measure, theme()), key="experiment-values")
     if any(spent.calls for spent in results.table.spent.values()):
@@ -402,7 +420,7 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     """The sentences, the curve and the table, of all arms or of one."""
     names, arm = [arm.name for arm in kept.experiment.arms], ALL_ARMS
     if len(names) > 1:
-        arm = st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=literal)
+        arm = st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=translated)
         if arm == ALL_ARMS:
             st.caption(_("The runs of all arms together, controls too. Choose an arm to see its juries alone."))
     with st.spinner(_("Adding up ...")):

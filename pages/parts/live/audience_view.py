@@ -8,15 +8,16 @@ import segno
 import streamlit as st
 
 from courtroom import Choice, Courthouse, Procedure, Record
-from courtroom.access import Access, may
+from courtroom.access import Access, Resource, may
 from courtroom.engine.interventions import AddNote
-from courtroom.language import N_, _, ngettext
+from courtroom.language import N_, _, ngettext, translated
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import LiveAudiences
 from courtroom.room.player import static
+from courtroom.sharing import may_change
 from pages.parts.shared.house import courthouse, server_address, show_beside
-from pages.parts.shared.shown import do, errors_shown, html_of, inert, literal, many, money, offered
+from pages.parts.shared.shown import do, errors_shown, html_of, inert, literal, many, money, offered, plainly
 
 phone_component = st.components.v2.component("courtroom_phone", js=static("in_phone.js"))
 
@@ -97,11 +98,13 @@ def audience_view(house: Courthouse, record: Record) -> None:
         _arguments(house, record, arguments, audience.token)
 
 
+@plainly()
 def _live(token: str) -> None:
     all_live = live_audiences()
     snapshot, store = all_live.snapshot(token), all_live.audiences
     audience = snapshot.audience
     voted, closed = store.voters(audience.run), audience.closed is not None
+    mine = may_change(courthouse().database, Resource(kind="run", id=audience.run))
 
     def show(shown: int) -> None:
         store.show(audience.run, shown)
@@ -113,16 +116,18 @@ def _live(token: str) -> None:
         else:
             people = _("{people} here", people=many(all_live.people(token), "phone"))
             st.badge(people, icon=":material/smartphone:", color="blue")
-        st.badge(ngettext("{number} has voted", "{number} have voted", voted), icon=":material/how_to_vote:", color="green")
+        st.badge(
+            ngettext("{number} has voted", "{number} have voted", voted), icon=":material/how_to_vote:", color="green"
+        )
         # Where the run is over, the presenter opens one round after another; else the run itself does.
-        if not closed and audience.shown is not None and snapshot.to_come and may(Access.RUN):
+        if mine and not closed and audience.shown is not None and snapshot.to_come:
             icon, args = ":material/skip_next:", (audience.shown + 1,)
             st.button(_("Open the next round"), icon=icon, type="primary", key="next-round", on_click=show, args=args)
-        if not closed and st.button(_("Close the audience"), icon=":material/lock:", key="close-audience"):
+        if mine and not closed and st.button(_("Close the audience"), icon=":material/lock:", key="close-audience"):
             store.close(audience.run)
             all_live.snapshot(token, now=True)
             st.rerun()
-        if voted:
+        if mine and voted:
             with st.popover(_("Empty the audience"), icon=":material/delete_sweep:"):
                 st.markdown(_("All votes and arguments of this audience are deleted. This can't be undone."))
                 if st.button(_("Delete them"), key="empty-audience", type="primary"):
@@ -159,7 +164,9 @@ def _argument(record: Record, one: Liked, side: Choice | None) -> None:
         if side:
             st.caption(f"{literal(side.mark)} {literal(side.title)}", width="content")
         inert(one.text)
-        if st.button(_("Put it in as a note"), key=f"put-in-{one.number:d}", icon=":material/sticky_note_2:"):
+        if may(Access.RUN) and st.button(
+            _("Put it in as a note"), key=f"put-in-{one.number:d}", icon=":material/sticky_note_2:"
+        ):
             st.session_state[f"put-in-{record.run.id}"] = one.number
             st.rerun()
 
@@ -176,7 +183,9 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
         inert(one.text)
         names = {stage.path: stage.name for stage in record.stages}
         first = list(names).index(_first_after(record, one.poll))
-        stage = st.selectbox(_("From which stage on"), names, first, format_func=names.__getitem__, width=320)
+        stage = st.selectbox(
+            _("From which stage on"), names, first, format_func=lambda path: translated(names[path]), width=320
+        )
         with errors_shown():
             acts = house.interventions.planned(record, [AddNote(text=one.text)], WHO, stage)
             key, row = f"cost-{run}-{one.number}-{stage}", record.run

@@ -51,7 +51,7 @@ def _change(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> 
 def _reply(run: str, questions: ToCourt, do: Do) -> None:
     texts = list(questions)
     with st.form(f"reply-{run}", border=False, clear_on_submit=True):
-        chosen = st.multiselect(_("Questions"), texts, texts, key=f"replied-{run}-{len(texts)}", format_func=literal)
+        chosen = st.multiselect(_("Questions"), texts, texts, key=f"replied-{run}-{len(texts)}")
         text = st.text_area(_("The court's reply"), placeholder=_("Told to everybody from the next round on."))
         with st.container(horizontal=True):
             replied = st.form_submit_button(_("Reply"), type="primary") and text.strip()
@@ -175,7 +175,9 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
         st.caption(_("{title} has a fixed bench: nobody can leave or join while it sits.", title=title))
         return
     names = dict.fromkeys(without) | {member.id: member.name for member in record.everybody}
-    leaves = st.selectbox(_("Who leaves"), list(without), format_func=lambda i: names[i] or i, key=f"leave-{run}")
+    leaves = st.selectbox(
+        _("Who leaves"), list(without), format_func=lambda i: translated(names[i] or i), key=f"leave-{run}"
+    )
     left, right = st.columns(2)
     if left.button(_("Have them leave"), key=f"do-leave-{run}"):
         for key, value in without[leaves].items():
@@ -186,7 +188,10 @@ def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) ->
 
 
 def _seat(house: Courthouse, record: Record, do: Do) -> None:
-    names = {member.id: member.name for member in record.members}
+    names = {member.id: translated(member.name) for member in record.members}
+    if not names:
+        st.caption(_("The members take their seats when the run begins."))
+        return
     with st.form(f"seat-{record.run.id}", border=False):
         chosen = st.selectbox(_("Which seat a person takes"), list(names), format_func=lambda i: names[i])
         columns = st.columns(2)

@@ -19,7 +19,19 @@ from courtroom.questions import audit as audits
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import model_picker, out_of_reach, typed_keys
-from pages.parts.shared.shown import count, errors_shown, html_of, inert, literal, many, moment, money, placed, table
+from pages.parts.shared.shown import (
+    count,
+    errors_shown,
+    html_of,
+    inert,
+    literal,
+    many,
+    moment,
+    money,
+    placed,
+    plainly,
+    table,
+)
 
 
 def marks_view(house: Courthouse, run: str, target: str) -> None:
@@ -104,6 +116,7 @@ def waits(key: str, text: str) -> bool:
 
 
 @st.fragment(run_every=LOOK_S)
+@plainly()
 def _look(key: str, text: str) -> None:
     asked: Sequence[Future[beside.AskedBeside]] = st.session_state.get(key, ())
     if not (left := sum(not one.done() for one in asked)):

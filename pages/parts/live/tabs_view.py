@@ -115,7 +115,8 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 text = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
                 st.caption(translated(record.case.votes_title))
                 st.html(f'<div style="line-height:3rem">{text}</div>')
-                st.caption(_("The same side won.") if same else _("The other side won."))
+                if verdict.outcome in real:  # a jury that hangs is on nobody's side
+                    st.caption(_("The same side won.") if same else _("The other side won."))
             elif real_outcome := record.case.real_outcome():
                 st.caption(translated(procedure.ending.real))
                 inert(real_outcome)
@@ -221,7 +222,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
     stages = {"All": "All"} | {stage.path: stage.name for stage in record.stages}
     top = st.columns(2)
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
-    member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
+    member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: translated(names.get(i, i)))
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
     rows = []
     for call in calls:
@@ -232,10 +233,10 @@ def calls_table(house: Courthouse, record: Record) -> None:
         rows.append((at, *asked, tokens, cost, duration(call.latency_s), max(0, len(call.keys) - 1)))
     heads = [N_("time"), N_("stage"), N_("member"), N_("question"), N_("model"), N_("source"), N_("tokens")]
     heads += [N_("money"), N_("latency"), N_("re-asks")]
-    if chosen := shown.rows_chosen(rows, "calls", heads, height=320):
+    if chosen := shown.rows_chosen(rows, f"calls-{stage}-{member}", heads, height=320):
         _whole(house, record, calls[chosen[0]])
     else:
-        st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
+        st.caption(_("{calls}. Select a row to read the prompt and the answer.", calls=many(len(calls), "call")))
 
 
 def _who(call: Called) -> str:

@@ -40,19 +40,21 @@ class SetupDraft:
     """Whether it is of a run that waits: its members are there, and its file and link are the run's."""
 
     @classmethod
-    def of(cls, procedure: Procedure) -> SetupDraft:
+    def of(cls, procedure: Procedure, *, is_fork: bool = False) -> SetupDraft:
+        """Return the session's draft of a procedure; that of a fork leaves the other one as it is."""
         drafts: dict[str, SetupDraft] = st.session_state.setdefault("drafts", {})
-        if procedure.name not in drafts:
+        name = f"{procedure.name}-fork" if is_fork else procedure.name
+        if name not in drafts:
             draft = cls(procedure.name, procedure.setup, procedure.setup().model_dump(mode="json"))
             alike = (one for one in procedure.presets if merged(draft.values, one.changes) == draft.values)
             draft.preset = next((one.title for one in alike), "")
-            drafts[procedure.name] = draft
+            drafts[name] = draft
             draft.history = [draft.frozen()]
-        return drafts[procedure.name]
+        return drafts[name]
 
     def key(self, name: str) -> str:
         """A widget's key; new after a load or an undo, so that the widget shows the loaded value."""
-        return f"{self.procedure}-{self.version}-{name}"
+        return f"{self.procedure}{self.forked}-{self.version}-{name}"
 
     def validated(self) -> Setup:
         return self.kind.model_validate(self.values)

@@ -184,9 +184,10 @@ def _models_table(
         "point of view": text(_("point of view"), width="large", help=seen_first),
     }
     config, fixed = heads(table, columns), ["member", "name"]
-    for row in st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config).to_dict("records"):
-        model, otherwise = (row["model"] or "").strip(), (row["otherwise"] or "").strip()
-        there, now = row.get("connection") or "", chosen.get(row["member"], {})
+    edited = st.data_editor(table, key=key, hide_index=True, disabled=fixed, column_config=config)
+    for row in edited.fillna("").to_dict("records"):  # a cell that was cleared is empty
+        model, otherwise = row["model"].strip(), row["otherwise"].strip()
+        there, now = row.get("connection", ""), chosen.get(row["member"], {})
         if not model:
             chosen.pop(row["member"], None)
         elif (now.get("id"), now.get("connection", "")) != (model, there):
@@ -195,7 +196,7 @@ def _models_table(
             rest = {field: value for field, value in now.items() if field != "otherwise"}
             chosen[row["member"]] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
         if stated is not None:
-            view = (row["point of view"] or "").strip()
+            view = row["point of view"].strip()
             stated.update({row["member"]: view}) if view else stated.pop(row["member"], None)
 
 

@@ -218,11 +218,22 @@ def redrawn(wanted: Callable[[], bool], every_s: float | None) -> None:
     """Have the page look by itself, so often, whether it is to be drawn again; never, where that is None."""
 
     @st.fragment(run_every=every_s)
+    @plainly()
     def look() -> None:
         if wanted():
             st.rerun()
 
     look()
+
+
+def kept_choice(title: str, options: Sequence[str], name: str, **looks: Any) -> str:
+    """Draw a choice that the session keeps under a name, where other pages read and set it."""
+    key = f"{name}-chosen"  # else the widget would be another one after each choice, and the next be lost
+    if st.session_state.get(key) not in options:  # another page was looked at, or others can be chosen now
+        kept = st.session_state.get(name)
+        st.session_state[key] = kept if kept in options else options[0]
+    st.session_state[name] = chosen = st.selectbox(title, options, key=key, **looks)
+    return str(chosen)
 
 
 LIVE_S = 0.5
@@ -233,6 +244,7 @@ def under_way(jobs: Mapping[str, Any], draw: Callable[[Any], object]) -> None:
     busy = any(job.running for job in jobs.values())
 
     @st.fragment(run_every=LIVE_S if busy else None)
+    @plainly()
     def look() -> None:
         for job in list(jobs.values()):
             draw(job)
