@@ -23,7 +23,8 @@ from pages.parts.shared.shown import field_in_words, inert, literal, one_of, pla
 
 LIVE_S = 1.5
 MAX_BALLOTS_DRAWN = 12
-TITLES = {"case": "Case", "procedure": "Procedure", "setup": "Setup", "seed": "Seed"}
+TITLES = {"case": N_("Case"), "procedure": N_("Procedure"), "setup": N_("Setup"), "seed": N_("Seed")}
+TITLES |= {"interventions": N_("Interventions")}
 STATES = ("Not the same", "Differs", "Only in some", "Same", "Not yet", "All")
 SOURCES = {"asked": "asked", "recorded": "on record", "person": "a person", None: ""}
 
@@ -294,7 +295,7 @@ def inputs() -> None:
         st.caption(_("All runs were given the same case, procedure, setup and seed."))
     for kind in type(comparison.differences).model_fields:
         if differences := getattr(comparison.differences, kind):
-            st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
+            st.markdown(f"**{literal(translated(TITLES.get(kind, kind.capitalize())))}**")
             beside.differences_view([beside.worded(kind, one, type(records[0].setup)) for one in differences])
     if len({procedure.name for procedure in procedures}) > 1:
         st.caption(_("Between different procedures, the settings that all of them have are compared."))

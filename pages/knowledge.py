@@ -195,7 +195,7 @@ def precedents_view(house: Courthouse) -> None:
         st.subheader(_("Import and export"))
         about = _("The fields are those of the export.")
         file = shown.uploader(st, _("JSON or JSONL"), ["json", "jsonl"], key="precedents-file", about=about)
-        if may(Access.RUN) and file and st.button(_("Import"), type="primary"):
+        if file and st.button(_("Import"), type="primary", disabled=not may(Access.RUN)):
             taken, problems = house.imports.import_precedents(file.getvalue())
             if taken:
                 st.success(_("{taken} precedents imported.", taken=len(taken)))

@@ -38,7 +38,7 @@ from pages.parts.shared.shown import (
     kept_choice,
     literal,
     many,
-    offered,
+    runs_here,
     table,
     theme,
 )
@@ -49,7 +49,6 @@ SEEDS_OF_A_MIRROR = 12
 WAYS = ("What would change this verdict?", "Choose what to vary", "Would it be the same for somebody else?")
 
 
-@offered
 def what_if_form(house: Courthouse, wanted: str | None) -> None:
     rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
     if not rows:
@@ -311,7 +310,8 @@ if not RunList(house.database).newest(RunFilter(status="done"), 1):
     if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
     st.stop()
-what_if_form(house, base or st.session_state.get("what-if-run"))
+if runs_here():
+    what_if_form(house, base or st.session_state.get("what-if-run"))
 if house.experiments.store.number(what_ifs=True):
     st.subheader(_("Earlier what-ifs"))
     experiment_list(house, what_ifs=True)

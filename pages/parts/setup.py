@@ -2,7 +2,7 @@
 
 import difflib
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NoReturn
 from urllib.parse import urlencode
 
@@ -158,7 +158,7 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
         told_of = _("**This link changes {settings}.** Nothing is asked of any model before you decide.", **values)
         st.markdown(f":material/link: {told_of}")
         rows = [(one.path, *map(told, one.values)) for one in changes]
-        table(rows, ["setting", "before", "after"], key="link-changes")
+        table(rows, [N_("setting"), N_("before"), N_("after")], key="link-changes")
         with st.container(horizontal=True):
             use = st.button(_("Use these settings"), type="primary")
             leave = st.button(_("Leave the setup as it is"))
@@ -170,6 +170,13 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
     return True
 
 
+def is_free(name: str, names: Collection[str]) -> bool:
+    """Return whether nothing was saved under a name yet; where something was, a sentence says so, and it stays."""
+    if name in names:
+        st.error(_("This name is taken. Choose another one, or delete what has it first."))
+    return name not in names
+
+
 MAX_LINK_CHARACTERS = 4_000
 
 
@@ -179,7 +186,8 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
         st.subheader(_("Saved setups"))
         with st.form("save", clear_on_submit=True, border=False):
             name = st.text_input(_("Name"), placeholder=_("seven strangers"))
-            if st.form_submit_button(_("Save"), icon=":material/save:", disabled=not may(Access.RUN)) and name.strip():
+            saves = st.form_submit_button(_("Save"), icon=":material/save:", disabled=not may(Access.RUN))
+            if saves and name.strip() and is_free(name.strip(), house.setups.names()):
                 house.setups.save(name.strip(), draft.shared())
                 st.toast(_("Saved as {name}.", name=literal(name.strip())))
         if not (names := house.setups.names()):
@@ -358,8 +366,9 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         if remark:
             st.toast(literal(remark), icon=":material/info:", duration="long")
         called = name.strip() or file.name.rpartition(".")[0]
-        house.panels.save(called, panel)
-        _seat(draft, called, panel)
+        if is_free(called, house.panels.names()):
+            house.panels.save(called, panel)
+            _seat(draft, called, panel)
 
 
 LISTS = ("traits", "interests")
@@ -386,7 +395,7 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
                 if may(Access.RUN):
                     with st.form("panel-save", border=False, clear_on_submit=True):
                         called = st.text_input(_("Name of the panel"), placeholder=_("seven neighbours"), max_chars=80)
-                        if st.form_submit_button(_("Save"), type="primary"):
+                        if st.form_submit_button(_("Save"), type="primary") and is_free(called.strip(), names):
                             do(lambda: house.panels.save(called, checked(jury)))
             with st.popover(_("Import persons"), icon=":material/upload_file:"):
                 _import(house, draft)
@@ -460,7 +469,8 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     with st.expander(_("Edges ({edges})", edges=len(edges)), icon=":material/edit:"):
         seats = [f"{seat + 1} {name}" for seat, name in enumerate(names)]
         table = pd.DataFrame([(seats[k], seats[j]) for k, j in edges], columns=["follower", "followed"])
-        config = dict.fromkeys(table.columns, st.column_config.SelectboxColumn(options=seats, required=True))
+        seat_of = st.column_config.SelectboxColumn
+        config = {name: seat_of(translated(name), options=seats, required=True) for name in table.columns}
         key = draft.key(f"edges-{len(names)}")
         edited = st.data_editor(table, num_rows="dynamic", key=key, hide_index=True, column_config=config)
         pairs = [(seats.index(k), seats.index(j)) for k, j in edited.dropna().itertuples(index=False) if k != j]

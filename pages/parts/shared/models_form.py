@@ -213,7 +213,7 @@ def keys_form(connections: Connections) -> None:
     places += [(typed_name(name), one.address, bool(one.secret)) for name, one in connections.items()]
     for number, (name, address, known) in enumerate(places):
         with columns[number % 3]:
-            state = "typed" if typed.get(name) else _("set on the server") if known else _("not set")
+            state = _("typed") if typed.get(name) else _("set on the server") if known else _("not set")
             own = not (known and name.startswith("connections."))  # there the owner's key counts alone
             hidden: dict[str, Any] = {"type": "password", "autocomplete": "off"}
             given = st.text_input(literal(name), key=f"key-{name}", placeholder=state, disabled=not own, **hidden)
