@@ -27,7 +27,7 @@ UNSEEN = {
     *("id", "element_id", "form_id", "icon", "url", "key", "css", "js", "html_content", "link_url", "query_string", "page_script_hash"),
     *("type", "file_type", "accept_file_type", "body_type", "language", "color", "selection_mode", "theme", "config_text", "spec", "mode"),
     *("max_chars", "deferred_file_id", "component_name", "arrow_data", "json", "mixed", "bytes", "figure", "codec", "width_config", "style"),
-    *("format", "heading", "tag", "anchor", "default", "value", "set_value", "default_value", "icon_position", "shortcut"),
+    *("format", "heading", "tag", "anchor", "default", "value", "raw_value", "set_value", "default_value", "icon_position", "shortcut"),
 }  # fmt: skip
 """Fields of elements that a reader doesn't see, or that hold what somebody typed or chose."""
 ENGLISH = re.compile(r"[A-Za-z]{2,}[,;:]? +\(?[A-Za-z]{2,}")

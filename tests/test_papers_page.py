@@ -82,7 +82,7 @@ def test_draft_is_there_by_its_name_and_by_no_path(house: Courthouse, tmp_path: 
     again = page(draft=old.id)
     assert field(again, "text_input", "Title").value == "A kettle"
     assert [piece.place for piece in draft_of(again, house).pieces] == ["buyer", "seller"]
-    press(again, "Give the draft up")
+    press(again, "Delete the draft")
     (tmp_path / "draft.json").write_text(Draft(id="x").model_dump_json())
     for name in (old.id, "..", "../..", "x", "../" + "a" * 19):
         assert "no longer here" in texts(page(draft=name))
