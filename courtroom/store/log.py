@@ -90,6 +90,8 @@ class LogFile:
                 handlers += [file, *([logging.StreamHandler(sys.stderr)] if as_json else [])]
                 for handler in handlers:
                     handler.setFormatter(AsJson(clean) if as_json else OneLine(clean))
+                    # Where a line can't be written, as on a full disk, `logging` would print it with the keys in it.
+                    handler.handleError = lambda record: None  # type: ignore[method-assign]
                     log.addHandler(handler)
             holders.add(self)
             log.setLevel(logging.INFO)
