@@ -69,19 +69,15 @@ def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owner
         shell("people", "give", bea.id, "boss")
 
 
-@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("old", [False, True])  # as a first visit leaves the row, and as versions before wrote it
 def test_whose_address_is_taken_out_owns_no_more(old: bool, house: Courthouse) -> None:
     ada, eve = person(house, "ada", Access.OWN).id, person(house, "eve", Access.OWN).id
-    # As it is after a first visit, and as versions before wrote it.
     house.database.execute(f"UPDATE accounts SET {'verified = 0' if old else 'access = 1'} WHERE id = ?", (ada,))
-    who, token = (
-        Identity(issuer=ISSUER, subject="ada", email="ada@example.org", verified=True),
-        house.accounts.token(ada),
-    )
+    who = Identity(issuer=ISSUER, subject="ada", email="ada@example.org", verified=True)
+    token = house.accounts.token(ada)
     for owners, access in (("ada@example.org", Access.OWN), ("bob@example.org", Access.LOOK)):
         accounts = AccountStore(house.database, Settings(owners=owners))
-        assert [one.access for one in accounts.of_token(token) or () if one] == [access]
-        assert accounts.arrive(who).access is access
+        assert [one.access for one in (*(accounts.of_token(token) or ()), accounts.arrive(who)) if one] == [access] * 2
         assert {one.id: one.access for one in accounts.all()} == {ada: access, eve: Access.OWN}
     with pytest.raises(CourtroomError, match="COURTROOM_OWNERS"):
         house.accounts.give(ada, Access.NONE)

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from io import TextIOWrapper
@@ -105,7 +105,8 @@ class LogFile:
             holders.discard(self)
             while handlers and not holders:
                 log.removeHandler(handlers[-1])
-                handlers.pop().close()
+                with suppress(OSError):  # what a full disk does not take is lost
+                    handlers.pop().close()
 
 
 class _File(logging.FileHandler):

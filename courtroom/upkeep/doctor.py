@@ -144,7 +144,7 @@ def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -
         server = f"http://{settings.chroma_host}:{settings.chroma_port}"
         yield _asked("COURTROOM_CHROMA_HOST", f"{server}/api/v2/heartbeat", {})
     if not places and not settings.chroma_host:
-        yield fine("servers", "The settings name none; the offline model needs none.")
+        yield fine("servers", "None is set that could be asked; the offline model needs none.")
 
 
 def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
