@@ -28,7 +28,7 @@ class Database:
     is_shared: bool
     """Whether processes of several machines may use it; a file is one machine's."""
     found: Literal["nothing", "older", "current"]
-    """Which schema was there before it was opened; SQLite does not tell nothing from an older one."""
+    """Which schema was there before it was opened."""
 
     def __init__(self, at: Path | SecretStr) -> None:
         self.at = at

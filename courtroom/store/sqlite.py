@@ -79,8 +79,8 @@ class SqliteStore(Database):
         except OSError as error:
             raise StoreError(f"{folder} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
         try:
-            self.found = "current" if check(path) else "older"
-            if self.found == "older" and not as_found:
+            self.found = "current" if check(path) else "older" if path.exists() and path.stat().st_size else "nothing"
+            if self.found != "current" and not as_found:
                 with self.transaction() as db:  # all of it or nothing, also for who dies in it
                     names = _tables(self.connection)
                     if not names:
