@@ -148,7 +148,7 @@ async def test_clients_of_two_makers_hear_a_case(client: Callable[..., Any], ove
 async def test_plain_json_over_http_hears_a_question(house: Courthouse) -> None:
     with door(house) as address:
         headers = {"Authorization": f"Bearer {KEY}", "Host": "lab.example"}
-        assert httpx.post(f"{address}/mcp", headers=headers).status_code != 421, "it is refused by its name"
+        assert httpx.post(f"{address}/mcp", json={}, headers=headers).status_code != 421, "refused by its name"
         assert {case["kind"] for case in call(address, "cases").json()} >= {"dispute", "trial"}
         asked = {"question": "Should the old bridge be closed to cars?", "options": ["yes", "no", "a pilot"]}
         begun = call(address, "ask", **asked).json()
