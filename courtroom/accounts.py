@@ -109,6 +109,8 @@ class KnownAccount(Strict):
     first: float
     last: float
     """When the person was here for the first and the last time, in seconds since the epoch."""
+    verified: bool = False
+    """Whether the provider knew at the last visit that the e-mail address is this person's."""
     rings: bool = False
     """Whether the person is told when something of the own ends, waits or fails."""
 
@@ -145,18 +147,23 @@ class AccountStore:
         kept = self._fresh.get(who)
         if kept and time.monotonic() - kept[0] < FRESH_S:
             return kept[1]
-        now, is_owner = time.time(), who.verified and who.email.casefold() in self._owners
-        row = self._find(who.id)
+        now, is_owner = time.time(), self._is_listed(who)
+        row = self._row(who.id)
         if row is None:
-            given = {"access": int(Access.OWN if is_owner else self._newcomers), "first": now, "last": now}
-            new = who.model_dump(exclude={"verified"}) | {"id": who.id, **given}
+            given = {"access": int(self._newcomers), "first": now, "last": now}
+            new = who.model_dump() | {"id": who.id, **given}
             insert(self._database.connection, "accounts", [new], or_keep=True)
-            row = self._find(who.id)
+            row = self._row(who.id)
             assert row is not None
-        if now - row.last > SEEN_S or (row.name, row.email) != (who.name, who.email):
+        said = who.name, who.email, who.verified
+        if now - row.last > SEEN_S or (row.name, row.email, row.verified) != said:
+            # Before revision 0007 a row said that who was listed owns, for good.
+            less = int(self._newcomers) if is_owner and not row.verified and row.access is Access.OWN else None
             try:
                 self._database.execute(
-                    "UPDATE accounts SET name = ?, email = ?, last = ? WHERE id = ?", (who.name, who.email, now, who.id)
+                    "UPDATE accounts SET name = ?, email = ?, verified = ?, last = ?, access = COALESCE(?, access)"
+                    " WHERE id = ?",
+                    (*said, now, less, who.id),
                 )
             except FAILURES:  # such as a full disk: whoever has an account comes in all the same
                 log.warning("it could not be noted that %s was here", who.id, exc_info=True)
@@ -171,14 +178,16 @@ class AccountStore:
     def all(self) -> list[KnownAccount]:
         """All accounts, who was here last first."""
         rows = self._database.execute("SELECT * FROM accounts ORDER BY last DESC, id").fetchall()
-        return read_all(rows, _account)[0]
+        return [self._with_list(one) for one in read_all(rows, _account)[0]]
 
     @needs(Access.OWN)
     def give(self, account: str, access: Access) -> None:
-        """Give somebody an access; it holds at once. Nobody changes the own."""
-        me = acting_account()
+        """Give somebody an access; it holds at once. Nobody changes the own, nor takes it from who is listed as owner."""
+        me, row = acting_account(), self._row(account)
         if me is not None and me.id == account:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
+        if row and access is not Access.OWN and self._is_listed(row):
+            raise CourtroomError("COURTROOM_OWNERS lists this person, who owns by that. Take the address out there.")
         self._set(account, "access", int(access), access.name.lower())
 
     @needs(Access.OWN)
@@ -251,6 +260,17 @@ class AccountStore:
             raise CourtroomError("There is no such account. See all on the page “People”.")
 
     def _find(self, account: str) -> KnownAccount | None:
+        row = self._row(account)
+        return self._with_list(row) if row else None
+
+    def _with_list(self, row: KnownAccount) -> KnownAccount:
+        return row.model_copy(update={"access": Access.OWN}) if self._is_listed(row) else row
+
+    def _is_listed(self, who: Identity | KnownAccount) -> bool:
+        """Whether somebody owns by the settings, whatever the row says."""
+        return who.verified and who.email.casefold() in self._owners
+
+    def _row(self, account: str) -> KnownAccount | None:
         row = self._database.row("SELECT * FROM accounts WHERE id = ?", (account,))
         return _account(row) if row else None
 

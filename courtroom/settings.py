@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from courtroom.errors import CourtroomError
@@ -80,8 +80,12 @@ class Settings(BaseSettings):
     mail_to: str = ""
     """Whom mail is sent to where nobody signs in, with commas between them."""
 
-    server: SecretStr | None = Field(default=None, validation_alias=AliasChoices("server", DATABASE))
+    server: SecretStr | None = Field(default=None, validation_alias=DATABASE)
     """The address of a PostgreSQL database; None keeps everything in one SQLite file. It may have a password in it."""
+
+    def apart(self, home: Path) -> "Settings":
+        """The same models, and all else by default: a store and media of its own in this folder, and nobody is told."""
+        return Settings.model_construct(home=home, connections=self.connections, embedding=self.embedding)
 
     @property
     def database(self) -> Path | SecretStr:

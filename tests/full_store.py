@@ -94,7 +94,7 @@ ADDED = (
     "ALTER TABLE spending DROP COLUMN estimated",
     *(f"ALTER TABLE payments DROP COLUMN {name}" for name in ("cached", "written", "batched")),
     "DROP TABLE batched_calls",
-    "ALTER TABLE accounts DROP COLUMN rings",
+    *(f"ALTER TABLE accounts DROP COLUMN {name}" for name in ("rings", "verified")),
 )
 """Take out of a store what came after 1.0.0, on either database."""
 GONE = (

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from courtroom import Case, Courthouse, Settings
+from courtroom.store.log import LogFile
 from tests.driving import hearing, until, whole_hearing
 from tests.furnished import copied
 from tests.openai_server import OpenAIServer
@@ -60,6 +61,14 @@ def test_json_logs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert told[-1]["message"] == "a key: …, and a line\u2028more\x9b31m of 证据"
     assert "run" not in told[-1]
     assert KEY not in "".join(lines)
+
+
+def test_what_a_full_disk_takes_no_more_is_not_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "full.log").symlink_to("/dev/full")
+    log = LogFile(tmp_path / "full.log")
+    LOG.warning("a key: %s", KEY)
+    log.close()
+    assert KEY not in capsys.readouterr().err
 
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")

@@ -29,7 +29,8 @@ from courtroom.store.postgres import from_plain, to_plain
 from courtroom.store.schema import columns_of_tables
 from courtroom.store.sqlite import SqliteStore
 from courtroom.upkeep.backup import NOT_MOVED, move
-from courtroom.upkeep.doctor import examine
+from courtroom.upkeep.doctor import examine, store
+from courtroom.upkeep.health import store_health
 from tests import forks
 from tests.docs import ROOT
 from tests.driving import shell, until
@@ -115,6 +116,15 @@ def test_what_is_no_store_is_refused_without_the_password(postgres: PostgresServ
         with pytest.raises(StoreError, match=says) as refused:
             open_store(SecretStr(address))
         assert "hush" not in str(refused.value)
+
+
+def test_who_looks_at_a_database_changes_nothing_in_it(postgres: PostgresServer, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, server=SecretStr(postgres.make("seen")))
+    assert [one.state for one in (store_health(settings), *store(settings, mend=False))] == ["fine"] * 3
+    assert postgres.say("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", "seen") == "0\n"
+    open_store(settings.database).close()
+    postgres.say("UPDATE alembic_version SET version_num = '0006'", "seen")
+    assert [one.state for one in (store_health(settings), *store(settings, mend=False))] == ["fine", "fine", "wrong"]
 
 
 def test_a_password_is_in_no_log_and_no_finding(

@@ -26,6 +26,7 @@ from courtroom import Courthouse
 from courtroom.access import Access, Account, acts
 from courtroom.shell.programs import app_of
 from tests.app_server import free_port
+from tests.driving import prepared, shell, until
 from tests.signing_in import closed_house, person
 
 CASE, SETTINGS = "trial-boatyard-fire", {"jury_size": 3, "rounds": 1}
@@ -146,6 +147,8 @@ async def test_clients_of_two_makers_hear_a_case(client: Callable[..., Any], ove
 
 async def test_plain_json_over_http_hears_a_question(house: Courthouse) -> None:
     with door(house) as address:
+        headers = {"Authorization": f"Bearer {KEY}", "Host": "lab.example"}
+        assert httpx.post(f"{address}/mcp", json={}, headers=headers).status_code != 421, "refused by its name"
         assert {case["kind"] for case in call(address, "cases").json()} >= {"dispute", "trial"}
         asked = {"question": "Should the old bridge be closed to cars?", "options": ["yes", "no", "a pilot"]}
         begun = call(address, "ask", **asked).json()
@@ -159,6 +162,13 @@ async def test_plain_json_over_http_hears_a_question(house: Courthouse) -> None:
         refused = call(address, "hear", case=CASE, settings={"no_such_knob": 1})
         assert (refused.status_code, "no_such_knob" in refused.json()["error"]) == (400, True)
         assert call(address, "hear", cases=CASE).status_code == 400
+
+
+def test_a_hearing_whose_door_was_killed_goes_on(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = prepared(house, "mock-jury", CASE, **SETTINGS)
+    house.store.set_status(run, "running")
+    monkeypatch.setattr(uvicorn, "run", lambda app, **given: until(lambda: house.store.run(run).verdict, "its end"))
+    shell("mcp", "--port", "1")
 
 
 def test_without_the_token_nothing_is_seen_or_started(house: Courthouse) -> None:

@@ -150,6 +150,7 @@ def test_the_check_of_a_package_hears_each_preset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv("COURTROOM_DATABASE", "postgresql://nobody@127.0.0.1:1/not-to-be-written")
     for name in ("new-judges", "open-judges"):
         lay_out(name, tmp_path / name)
     outcomes = {"Patient": "agreement", "Hurried": "deadlock", "mediation": "ok"}

@@ -7,13 +7,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom import Courthouse, CourtroomError
+from courtroom import Courthouse, CourtroomError, Settings
 from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts
+from courtroom.accounts import AccountStore, Identity
 from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned
 from pages.parts.shared.house import courthouse
 from tests.driving import shell
 from tests.pages import press, ran, texts
-from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
+from tests.signing_in import AUTH, ISSUER, claims, closed_house, person, secrets, visit
 from tests.test_sharing import experiment_of, package, run_of, shown
 
 TITLE = "A table two centimetres short"
@@ -66,6 +67,20 @@ def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owner
         shell("people", "give", "nobody@example.org", "own")
     with pytest.raises(CourtroomError, match="none, look, run or own"):
         shell("people", "give", bea.id, "boss")
+
+
+@pytest.mark.parametrize("old", [False, True])  # as a first visit leaves the row, and as versions before wrote it
+def test_whose_address_is_taken_out_owns_no_more(old: bool, house: Courthouse) -> None:
+    ada, eve = person(house, "ada", Access.OWN).id, person(house, "eve", Access.OWN).id
+    house.database.execute(f"UPDATE accounts SET {'verified = 0' if old else 'access = 1'} WHERE id = ?", (ada,))
+    who = Identity(issuer=ISSUER, subject="ada", email="ada@example.org", verified=True)
+    token = house.accounts.token(ada)
+    for owners, access in (("ada@example.org", Access.OWN), ("bob@example.org", Access.LOOK)):
+        accounts = AccountStore(house.database, Settings(owners=owners))
+        assert [one.access for one in (*(accounts.of_token(token) or ()), accounts.arrive(who)) if one] == [access] * 2
+        assert {one.id: one.access for one in accounts.all()} == {ada: access, eve: Access.OWN}
+    with pytest.raises(CourtroomError, match="COURTROOM_OWNERS"):
+        house.accounts.give(ada, Access.NONE)
 
 
 def test_without_the_part_auth_nobody_signs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -92,11 +92,21 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
 @pytest.mark.parametrize(("answer", "state"), [(200, "fine"), (401, "wrong")])
 def test_a_configured_server_is_asked_once_and_no_key_is_told(answer: int, state: str) -> None:
     with Hook(status=answer, location="http://127.0.0.1:9/elsewhere") as server:
-        environment = {"OPENAI_API_BASE": f"http://me:hidden-word@127.0.0.1:{server.port}/v1", "NO_API_BASE": ""}
+        address = f"http://me:hidden-word@127.0.0.1:{server.port}/v1"
+        environment = dict.fromkeys(("OPENAI_BASE_URL", "OPENAI_API_BASE", "OF_ANOTHER_PROGRAM_BASE_URL"), address)
         keys = {"OPENAI_API_KEY": "sk-this-is-secret", "GROQ_API_KEY": "gsk-another-secret"}
         (found,) = doctor.reachable(Settings(), environment | keys)
     assert (found.state, server.paths) == (state, ["/v1/models"])
     assert not any(word in found.sentence + found.about for word in ("secret", "hidden-word"))
+
+
+def test_connections_are_asked_and_a_slip_in_their_file_is_told(home: Path, tmp_path: Path) -> None:
+    settings = Settings(home=home, connections=(file := tmp_path / "connections.toml"))
+    with Hook() as server:
+        file.write_text(f'connections.lab = {{provider = "openai", address = "http://127.0.0.1:{server.port}"}}')
+        assert [(one.state, server.paths) for one in doctor.reachable(settings, {})] == [("fine", ["/models"])]
+    file.write_text("[connections")
+    assert {("connections", "wrong"), ("indexes", "fine")} <= {(one.about, one.state) for one in examine(settings)}
 
 
 def test_a_backup_that_is_none_is_refused_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,12 +132,15 @@ def test_a_backup_that_is_none_is_refused_and_leaves_nothing(tmp_path: Path, mon
             backup.restore(settings, tmp_path / name)
     with pytest.raises(StoreError, match="can't be restored"):
         backup.restore(settings, tmp_path / "nope.zip")
+    with pytest.raises(StoreError, match="is a file"):
+        backup.restore(Settings(home=tmp_path / "text.zip"), tmp_path / "text.zip")
     assert list((tmp_path / "home").iterdir()) == []
     assert not (tmp_path / "evil").exists()
 
 
 def test_a_store_that_answers_is_healthy_a_damaged_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SERVER", "postgresql://of/another-program")
     assert shell("health") == "ok\tstore\tThere is no store yet; the first visit makes it.\n"
     assert not (tmp_path / "home").exists(), "asking makes none"
     Courthouse(Settings(home=tmp_path / "home")).close()
@@ -163,7 +176,9 @@ def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypa
         asked = sum(server.answered.values())
         monkeypatch.delenv("COURTROOM_DATABASE", raising=False)
         again = Settings(home=tmp_path / "again")
+        (left := again.home / "words-2").mkdir(parents=True)
         backup.restore(again, tmp_path / "all.zip")
+        assert not left.exists(), "an index of another store"
         with pytest.raises(StoreError, match="has a store already"):
             backup.restore(again, tmp_path / "all.zip")
         restored = Courthouse(again)

@@ -151,14 +151,17 @@ def _hosted(providers: list[str]) -> Iterator[Offer]:
         )
 
 
+def listing(provider: str, address: str) -> str:
+    """Return where a server lists its models."""
+    return f"{address.removesuffix('/v1')}/api/tags" if provider in NEAR else f"{address}/models"
+
+
 def _listed(provider: str, address: str, key: str, connection: str) -> list[Offer]:
     """What a server lists; nothing where it does not answer, or with something else."""
-    url, models, id_ = f"{address}/models", "data", "id"
-    if provider in NEAR:
-        url, models, id_ = f"{address.removesuffix('/v1')}/api/tags", "models", "name"
+    models, id_ = ("models", "name") if provider in NEAR else ("data", "id")
     found = []
     try:
-        for entry in told(url, key)[models][:MOST_LISTED]:
+        for entry in told(listing(provider, address), key)[models][:MOST_LISTED]:
             name = str(entry.get(id_, ""))
             model = f"{provider}/{name.removeprefix(f'{provider}/')}"
             if name and len(model) <= 200 and ID.fullmatch(model):

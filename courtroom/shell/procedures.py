@@ -25,7 +25,7 @@ from courtroom.models.local import model_files
 from courtroom.models.prompts import Prompts
 from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
-from courtroom.settings import Settings, from_environment
+from courtroom.settings import from_environment
 from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
 
 TAUGHT = "Runs with a known judgment; by default all that are done and are no test of an experiment."
@@ -145,7 +145,7 @@ def tried(procedure: Procedure, home: Path, file: Path | None = None) -> Iterato
 
     name = f"{procedure.name}-checked"  # it may be installed under its own
     checked = replace(procedure, name=name, deliberate=watched)
-    with closing(Courthouse(Settings(home=home), procedures=(checked,))) as house:
+    with closing(Courthouse(from_environment().apart(home), procedures=(checked,))) as house:
         ids = [case.id for case in house.library.cases() if case.kind in procedure.kinds]
         if file is not None:
             ids = [house.library.add(next(iter(read_upload(file.name, file)))).id]

@@ -116,9 +116,13 @@ def app_of(house: Courthouse, account_of: Callable[[str], tuple[Account | None] 
     """Return the door over HTTP: the protocol at `/mcp`, JSON at `/api`, for who has a token; each acts as its account.
     `account_of`: the account of a token, in a tuple, as None there is the server itself; None where the token opens
     nothing."""
+    from mcp.server.transport_security import TransportSecuritySettings
     from starlette.responses import JSONResponse
 
-    app = server_of(Programs(house)).streamable_http_app(stateless_http=True, json_response=True)
+    # By whatever name it is reached, also behind a proxy: no page of another site has the token.
+    any_host = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    server = server_of(Programs(house))
+    app = server.streamable_http_app(stateless_http=True, json_response=True, transport_security=any_host)
 
     async def guarded(scope: "Scope", receive: "Receive", send: "Send") -> None:
         if scope["type"] != "http":
@@ -143,6 +147,7 @@ def mcp(
 ) -> None:
     """Have programs list cases, start hearings, follow them and read verdicts, by the Model Context Protocol or HTTP."""
     with opened() as house:
+        house.runner.resume_interrupted()
         if port is None:
             server_of(Programs(house)).run("stdio")
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import SecretStr
 
@@ -27,6 +27,8 @@ class Database:
     """What each row of any table has of its own, for who mends rows that can't be read."""
     is_shared: bool
     """Whether processes of several machines may use it; a file is one machine's."""
+    found: Literal["nothing", "older", "current"]
+    """Which schema was there before it was opened."""
 
     def __init__(self, at: Path | SecretStr) -> None:
         self.at = at

@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from io import TextIOWrapper
@@ -90,6 +90,8 @@ class LogFile:
                 handlers += [file, *([logging.StreamHandler(sys.stderr)] if as_json else [])]
                 for handler in handlers:
                     handler.setFormatter(AsJson(clean) if as_json else OneLine(clean))
+                    # Where a line can't be written, as on a full disk, `logging` would print it with the keys in it.
+                    handler.handleError = lambda record: None  # type: ignore[method-assign]
                     log.addHandler(handler)
             holders.add(self)
             log.setLevel(logging.INFO)
@@ -103,7 +105,8 @@ class LogFile:
             holders.discard(self)
             while handlers and not holders:
                 log.removeHandler(handlers[-1])
-                handlers.pop().close()
+                with suppress(OSError):  # what a full disk does not take is lost
+                    handlers.pop().close()
 
 
 class _File(logging.FileHandler):

@@ -13,14 +13,14 @@ from courtroom.store.connection import ServerError
 from courtroom.store.database import Database
 
 
-def open_store(at: Path | SecretStr) -> Database:
+def open_store(at: Path | SecretStr, *, as_found: bool = False) -> Database:
     """Open a SQLite file, or a PostgreSQL database by its address. Raises `StoreError`: it can't be used; nothing was
-    written to it."""
+    written to it. `as_found`: no table is made or brought up to date; `found` says which schema is there."""
     if isinstance(at, Path):
-        return sqlite.SqliteStore(at)
+        return sqlite.SqliteStore(at, as_found=as_found)
     from courtroom.store.postgres import PostgresStore  # slow to import: only where it is used
 
-    return PostgresStore(at)
+    return PostgresStore(at, as_found=as_found)
 
 
 def explained(error: Exception, at: Path | SecretStr) -> StoreError:

@@ -166,7 +166,7 @@ class PostgresStore(Database):
     row_key = "ctid"
     is_shared = True
 
-    def __init__(self, at: SecretStr) -> None:
+    def __init__(self, at: SecretStr, *, as_found: bool = False) -> None:
         address = at.get_secret_value()
         self.place = place_of(address)
         self._engine = create_engine(
@@ -197,9 +197,13 @@ class PostgresStore(Database):
                     raise StoreError(f"{place} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`.")
                 rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
                 names = {row[0] for row in rows}
-                if not names:
+                is_ours = is_current(db, names, begun(self.place))
+                self.found = "current" if is_ours else "older" if names else "nothing"
+                if as_found:
+                    pass
+                elif not names:
                     create(db, on_postgres=True)
-                elif not is_current(db, names, begun(self.place)):
+                elif not is_ours:
                     upgrade(db, names, on_postgres=True)
                 elif not is_signed(db):
                     sign(db)

@@ -63,3 +63,8 @@ CREATE TABLE batched_calls (
 -- Revision 0006
 -- An account says whether its person is told when something of it ends, waits or fails. Nobody has asked for it.
 ALTER TABLE accounts ADD COLUMN rings INTEGER NOT NULL DEFAULT 0;
+
+-- Revision 0007
+-- An account says whether the provider knows that the e-mail address is this person's: who is listed as an owner owns
+-- by the settings alone. Of earlier ones it is not known before the next visit.
+ALTER TABLE accounts ADD COLUMN verified INTEGER NOT NULL DEFAULT 0;

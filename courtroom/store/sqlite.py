@@ -66,7 +66,7 @@ class SqliteStore(Database):
     row_key = "rowid"
     is_shared = False
 
-    def __init__(self, at: Path) -> None:
+    def __init__(self, at: Path, *, as_found: bool = False) -> None:
         self._path = path = at
         folder, self.place = path.parent, str(path)
         self._local = threading.local()
@@ -79,7 +79,8 @@ class SqliteStore(Database):
         except OSError as error:
             raise StoreError(f"{folder} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
         try:
-            if not check(path):
+            self.found = "current" if check(path) else "older" if path.exists() and path.stat().st_size else "nothing"
+            if self.found != "current" and not as_found:
                 with self.transaction() as db:  # all of it or nothing, also for who dies in it
                     names = _tables(self.connection)
                     if not names:
@@ -87,7 +88,7 @@ class SqliteStore(Database):
                     elif not is_current(db, names, self.place):  # no other process was faster
                         copy(path, path.with_name(f"{path.name}.before-{REVISION}.bak"))
                         upgrade(db, names, on_postgres=False)
-            if not is_signed(self.connection):
+            if not as_found and not is_signed(self.connection):
                 with self.transaction() as db:
                     sign(db)
         except sqlite3.Error as error:

@@ -379,7 +379,8 @@ CREATE TABLE accounts (
     budget REAL,
     first REAL NOT NULL,
     last REAL NOT NULL,
-    rings INTEGER NOT NULL DEFAULT 0
+    rings INTEGER NOT NULL DEFAULT 0,
+    verified INTEGER NOT NULL DEFAULT 0
 );
 
 CREATE TABLE spending (

@@ -114,6 +114,8 @@ MOST_TIMES = 1_100
 """A store of empty pages unpacks to almost so many times its packed size, the most that ZIP's usual packing gives."""
 _MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+")
 """What a backup holds, and all that is taken out of one."""
+_INDEX = re.compile(r"(chroma|words)(-\d+)?")
+"""Folders of indexes, which are made anew."""
 _BEFORE = re.compile(r"imports/[0-9a-f]{64}\.jsonl")
 """What backups held before 1.0.0 of imports under way. Today such an import begins again, and they are left out."""
 
@@ -167,6 +169,8 @@ def restore(settings: Settings, source: Path) -> int:
     taken = StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
     if settings.sqlite.exists():
         raise taken
+    if home.is_file():
+        raise StoreError(f"{home} is a file. Set COURTROOM_HOME to an empty folder, and restore there.")
     try:
         demand_no_log(settings.sqlite)
         home.mkdir(parents=True, exist_ok=True)
@@ -174,6 +178,9 @@ def restore(settings: Settings, source: Path) -> int:
             again = folder / "again"
             count = _verify(source, again)
             _put_back_media(settings, again / "media")
+            for left in home.iterdir():  # of the store that was here before: another one's would be believed
+                if left.is_dir() and _INDEX.fullmatch(left.name):
+                    shutil.rmtree(left)
             demand_no_log(settings.sqlite)
             _take_name(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
     except FileExistsError as error:

@@ -21,6 +21,9 @@ from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, MediaError, StoreError
 from courtroom.models.capabilities import in_words
+from courtroom.models.keys import PROVIDERS, first_set
+from courtroom.models.offers import listing
+from courtroom.models.route import Connections
 from courtroom.settings import VARIABLES, Settings, from_environment
 from courtroom.store.opening import open_store
 from courtroom.store.schema import REVISION
@@ -42,7 +45,8 @@ def examine(
     yield from checked
     if any(finding.state == "wrong" for finding in checked) or checked[-1].about != "schema":
         return  # what rests on the file can't be examined
-    with closing(Courthouse(settings)) as house:
+    # The file of connections may be wrong, and was looked at above.
+    with closing(Courthouse(settings.model_copy(update={"connections": None}))) as house:
         yield from stored_rows.readable(house, mend, progress)
         yield from stored_rows.belonging(house, mend, progress)
         for model, found in house.capabilities.found().items():
@@ -120,26 +124,27 @@ def place(settings: Settings) -> Iterator[CheckResult]:
 
 
 WAIT_S = 3.0
-ENDINGS = ("_API_BASE", "_BASE_URL")
 
 
 def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
-    """One GET to each; nothing is asked of a model, and no redirect is followed."""
-    addresses = {
-        name: value.strip()
-        for name, value in sorted(environment.items())
-        if name.endswith(ENDINGS) and value.strip().startswith(("http://", "https://"))
-    }
-    for name, base in addresses.items():
-        provider = name.removesuffix(ENDINGS[0]).removesuffix(ENDINGS[1])
-        key = environment.get(f"{provider}_API_KEY", "").strip()
-        listing = "/api/tags" if provider == "OLLAMA" else "/models"
-        yield _asked(name, base.rstrip("/") + listing, {"Authorization": f"Bearer {key}"} if key else {})
+    """One GET to each that models are asked at; nothing is asked of a model, and no redirect is followed."""
+    places = dict[str, tuple[str, str]]()  # by its name the address with its key; two providers may share one
+    for provider, known in PROVIDERS.items():
+        name = next((one for one in known.addresses if environment.get(one, "").strip()), "")
+        if (address := first_set((name,), environment)).startswith(("http://", "https://")):
+            places[name] = listing(provider, address.rstrip("/")), first_set(known.keys, environment)
+    try:
+        for name, one in Connections.read(settings.connections).items():
+            places[f"connection “{name}”"] = listing(one.provider, one.address), one.secret
+    except CourtroomError as error:
+        yield wrong("connections", str(error))
+    for name, (url, key) in places.items():
+        yield _asked(name, url, {"Authorization": f"Bearer {key}"} if key else {})
     if settings.chroma_host:
         server = f"http://{settings.chroma_host}:{settings.chroma_port}"
         yield _asked("COURTROOM_CHROMA_HOST", f"{server}/api/v2/heartbeat", {})
-    if not addresses and not settings.chroma_host:
-        yield fine("servers", "The environment names none; the offline model needs none.")
+    if not places and not settings.chroma_host:
+        yield fine("servers", "None is set that could be asked; the offline model needs none.")
 
 
 def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
@@ -166,6 +171,7 @@ def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
 
 ABOUT = "store"
 CURRENT = fine("schema", f"The store has revision {REVISION}, as this version writes it.")
+OLDER = f"The store is older, this version writes revision {REVISION}."
 RECOVER = "or save what can be read with `sqlite3 FILE .recover`"
 
 
@@ -173,14 +179,18 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     """Nothing is written but to mend an index, or to bring an older store up to this version."""
     if isinstance(settings.database, SecretStr):
         try:
-            database = open_store(settings.database)
+            with closing(open_store(settings.database, as_found=not mend)) as database:
+                version = database.row("SELECT current_setting('server_version')")[0]
         except StoreError as error:  # it is told as the app tells it
             yield wrong(ABOUT, str(error))
             return
-        version = database.row("SELECT current_setting('server_version')")[0]
         yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
-        yield CURRENT
-        database.close()
+        if mend or database.found == "current":
+            yield CURRENT
+        elif database.found == "older":
+            yield wrong("schema", f"{OLDER} Save it with `pg_dump`. Then open the app once, or use --mend.")
+        else:
+            yield fine(ABOUT, "It has no tables yet; the first command or visit makes them.")
         return
     path = settings.sqlite
     try:
@@ -220,8 +230,8 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
     else:
         yield wrong(
             "schema",
-            f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store "
-            "is copied and brought up to date. The rest can be checked then.",
+            f"{OLDER} Open the app once, or use --mend: the store is copied and brought up to date. The rest can be "
+            "checked then.",
         )
 
 

@@ -36,13 +36,16 @@ WAIT_S = 5.0
 
 
 def store_health(settings: Settings) -> CheckResult:
-    """Whether the store answers and lets a write begin. One that is not there yet is made by the first visit."""
+    """Whether the store answers and lets a write begin. The first visit makes one, or brings an older one up to date."""
     at = settings.database
     if isinstance(at, Path) and not at.exists():
         return fine("store", "There is no store yet; the first visit makes it.")
     try:
-        with closing(open_store(at)) as database, database.transaction() as connection:
-            connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
+        with closing(open_store(at, as_found=True)) as database:
+            if database.found == "nothing":
+                return fine("store", "There is no store yet; the first visit makes it.")
+            with database.transaction() as connection:
+                connection.execute("SELECT 1 FROM runs LIMIT 1").fetchone()
     except StoreError as error:
         return wrong("store", str(error))
     except FAILURES as error:

@@ -241,10 +241,7 @@ def tallies(settings: Settings, spec: ModelSpec, longest_s: float, only: Iterabl
         only: names of procedures; none is all of those for which there is a sample case.
     """
     asked = spec.model_dump(include={"id", "connection", "timeout_s"})
-    with (
-        tempfile.TemporaryDirectory() as home,
-        closing(Courthouse(settings.model_copy(update={"home": Path(home), "server": None}))) as house,
-    ):
+    with tempfile.TemporaryDirectory() as home, closing(Courthouse(settings.apart(Path(home)))) as house:
         cases = {one.kind: one.id for one in reversed(house.library.cases())}
         for name in only or house.procedures:
             procedure = house.procedures[name]
