@@ -23,6 +23,11 @@ def waiting(house: Courthouse, seat: Seat) -> SeatQuestion | None:
     return next((question for question in house.people.questions(seat) if question.answer is None), None)
 
 
+def give(asked: SeatQuestion, answer: dict[str, Any]) -> None:
+    if not house.people.answer(seat, asked, answer):
+        raise CourtroomError(_("This question takes no more answers: it was answered before, or its time is over."))
+
+
 house = courthouse()
 try:
     seat = house.people.open(st.query_params.get("seat", ""))
@@ -58,12 +63,7 @@ else:
             if wrong := unfit(question.answer_schema, answer):
                 st.error(_("Fill in, or put right: {fields}.", fields=", ".join(wrong)))
             else:
-                do(lambda: _give(question, answer))
-
-
-def _give(asked: SeatQuestion, answer: dict[str, Any]) -> None:
-    if not house.people.answer(seat, asked, answer):
-        raise CourtroomError(_("Your answer came too late: the hearing has gone on without it."))
+                do(lambda: give(question, answer))
 
 
 def news() -> bool:

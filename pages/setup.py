@@ -27,7 +27,7 @@ if parent is None:
         case = house.library.case(kept_choice(_("Case"), ids, "case", format_func=titles.__getitem__))
     for told in house.procedures.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
-    procedures = house.fitting(case.kind)
+    procedures = house.fitting(case.kind) or [house.first_fitting(case.kind)]  # which says that there is none
     names = {one.name: translated(one.title) for one in procedures}
     kept = f"procedure-{case.kind}"
     if linked in names and f"{kept}-chosen" not in st.session_state:
