@@ -89,9 +89,7 @@ def fork(
     intervene: Annotated[Path | None, Option(help="JSON: `kind` overrule, change, evidence or note.")] = None,
     who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
     without: Annotated[list[str] | None, Option(help="The id of a part of the case that is left out.")] = None,
-    seed: Annotated[
-        int | None, Option(min=0, max=LARGEST_SEED, help="Another seed asks anew what rests on chance.")
-    ] = None,
+    seed: Annotated[int | None, Option(min=0, max=LARGEST_SEED, help="Another asks anew what rests on chance.")] = None,
     otherwise: Otherwise = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
