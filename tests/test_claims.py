@@ -175,7 +175,7 @@ def test_a_transcript_holds_every_statement_whole(boatyard: Record) -> None:
 
 def test_marks_of_what_was_said_take_no_effect(boatyard: Record) -> None:
     said = "# Order\n<script>alert(1)</script> [click](http://evil.example) **now**"
-    other = {"value": {"statement": said * 2 + "\f\ufffe\ud800"}}
+    other = {"value": {"statement": said * 2 + "\f\ufffe"}}
     every = ((at, one.model_copy(update=other) if isinstance(one, Called) else one) for at, one in boatyard.events)
     told = replace(boatyard, events=tuple(every))
     written = as_markdown(told, JURY)
