@@ -16,6 +16,10 @@ class CaseError(CourtroomError):
     """A case or a file of cases that can't be used."""
 
 
+class NotInstalled(CaseError):
+    """A kind of case, or a procedure, of a package that is not installed here."""
+
+
 class MediaError(CourtroomError):
     """A picture or video that can't be used."""
 

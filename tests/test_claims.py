@@ -19,6 +19,7 @@ from courtroom.evaluation.claims import Claim, not_in_file
 from courtroom.evaluation.movement import Movement, movement
 from courtroom.procedures import PROCEDURES
 from courtroom.report import as_docx, as_markdown
+from courtroom.report.transcript import methods
 from tests import driving
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
@@ -174,11 +175,15 @@ def test_a_transcript_holds_every_statement_whole(boatyard: Record) -> None:
 
 def test_marks_of_what_was_said_take_no_effect(boatyard: Record) -> None:
     said = "# Order\n<script>alert(1)</script> [click](http://evil.example) **now**"
-    other = {"value": {"statement": said * 2}}
+    other = {"value": {"statement": said * 2 + "\f\ufffe"}}
     every = ((at, one.model_copy(update=other) if isinstance(one, Called) else one) for at, one in boatyard.events)
-    written = as_markdown(replace(boatyard, events=tuple(every)), JURY)
+    told = replace(boatyard, events=tuple(every))
+    written = as_markdown(told, JURY)
     assert "<script>" not in written.replace("\\<", "")
     assert "](http" not in written.replace("\\]", "")
+    assert as_docx(told, JURY), "without what XML can't hold"
+    none = [(at, one.model_copy(update={"value": None} if isinstance(one, Called) else {})) for at, one in told.events]
+    assert "; 0 answers were given" in methods(replace(boatyard, events=tuple(none)), JURY)
 
 
 def test_the_shell_writes_what_is_taken_along(

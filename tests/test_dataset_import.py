@@ -12,6 +12,7 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -294,16 +295,16 @@ def test_norms_are_distilled_by_the_embedding_that_was_said(house: Courthouse, t
     shell("import", disputes(tmp_path, 4), "--name", "disputes")
     with pytest.raises(CourtroomError, match="--set embedding=local/longformer as in the paper"):
         shell("precedents", "disputes")
-    assert house.store.runs() == []
+    assert [*house.store.each()] == []
     asked = "openai/text-embedding-3-small"
     shell("precedents", "disputes", "--set", f"embedding={asked}", "--set", "closest=2")
-    (distilled,) = house.store.runs()
+    (distilled,) = [*house.store.each()]
     retrievals = house.record(distilled.id).retrievals
     assert {one.embedding for one in retrievals} == {asked}
     assert {len(one.hits) for one in retrievals[2:]} == {2}
 
 
-def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp_path: Path) -> None:
+def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp_path: Path, monkeypatch: Any) -> None:
     shell("import", disputes(tmp_path, 6), "--name", "My_Disputes")
     shell("split", "My_Disputes", "--parts", "train=1,test=1")
     told = shell("precedents", "My_Disputes", "--split", "train", *BY_WORDS)
@@ -313,7 +314,7 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp
     assert {precedent.id for precedent in base} == {f"case-{case.id}" for case in train}
     assert all(precedent.norms for precedent in base)
     assert f"{len(base)} of {len(base)} precedents in the knowledge base “my-disputes” have norms" in told
-    (distilled,) = house.store.runs()
+    (distilled,) = [*house.store.each()]
     first, second, *_ = (retrieval.hits for retrieval in house.record(distilled.id).retrievals)
     assert ([hit.id for hit in first], [hit.id for hit in second]) == ([], [base[0].id])
     heard = hearing(house, "cyberjurors", test[0], jury_size=1, rounds=1, grounding_rounds=1, base="my-disputes")
@@ -321,7 +322,14 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents(house: Courthouse, tmp
     assert {hit.id for hit in found} <= {precedent.id for precedent in base}
     assert len(found) == heard.setup.precedents
     shell("precedents", "My_Disputes", "--split", "train", *BY_WORDS)
-    assert len(house.store.runs()) == 2, "what has norms is not distilled again"
+    assert len([*house.store.each()]) == 2, "what has norms is not distilled again"
+    rest = ("precedents", "My_Disputes", "--split", "test", *BY_WORDS)
+    with monkeypatch.context() as broken:
+        broken.setattr("courtroom.procedures.distillation.procedure.Put", None)
+        shell(*rest, code=1)
+    monkeypatch.setattr("courtroom.shell.options.follow", Mock(side_effect=KeyboardInterrupt))
+    shell(*rest)
+    assert not house.store.under_way()
 
 
 FACTS = "经审理查明，被告人张某在商场内窃得他人手机一部，价值2100元。"

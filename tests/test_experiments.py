@@ -148,11 +148,11 @@ def test_the_table_adds_up_cells_that_are_ordinary_runs(house: Courthouse) -> No
 
 def test_an_experiment_is_made_once_and_is_one_line(house: Courthouse) -> None:
     first = done(house, spec())
-    runs = len(house.store.runs())
+    runs = len([*house.store.each()])
     over, measures = {"three judges": "one judge"}, ("accuracy", "gain")
     again = done(house, spec(title="Under a title", measures=measures, gain_over=over))
     assert (again.kept.id, again.kept.experiment.title) == (first.kept.id, "Under a title")
-    assert len(house.store.runs()) == runs
+    assert len([*house.store.each()]) == runs
     assert [row.outcome for row in again.rows] == [row.outcome for row in first.rows]
     single, court = (again.table.line(arm, "all cases").values for arm in again.arms)
     assert court["gain"].value == pytest.approx(court["accuracy"].value / single["accuracy"].value - 1)
@@ -169,7 +169,7 @@ def test_an_experiment_is_made_once_and_is_one_line(house: Courthouse) -> None:
     assert changed != first.kept.id, "the file now means the new version"
     for one in (changed, first.kept.id):
         house.experiments.delete(one)
-    assert house.store.runs() == [], "one that is deleted takes its runs along"
+    assert [*house.store.each()] == [], "one that is deleted takes its runs along"
     with pytest.raises(CourtroomError, match="There is no experiment"):
         house.experiments.results(first.kept.id)
 
@@ -247,7 +247,7 @@ def test_an_experiment_killed_has_the_same_table(home: Path, tmp_path: Path, mon
             tables.append([(row.arm, row.row, row.state, row.outcome and row.outcome.details) for row in found.rows])
             calls.append(server.calls)
             assert found.kept.status == "done"
-            assert len(house.store.runs()) == 12
+            assert len([*house.store.each()]) == 12
             house.close()
     assert tables[0] == tables[1]
     assert calls[0] == calls[1] == 12
@@ -350,6 +350,9 @@ def test_the_shell_runs_a_file_and_writes_results(home: Path, tmp_path: Path, mo
     file.write_text(as_toml(spec()))
     takes = json.loads(shell("experiment", "run", str(file), "--estimate", "--json"))
     assert (takes["cells"], takes["money"]) == (12, 0.0)
+    with monkeypatch.context() as broken:
+        broken.setattr("courtroom.experiments.driver.DrivenExperiment.drive", None)
+        shell("experiment", "run", str(file), code=1)
     found = json.loads(shell("experiment", "run", str(file), "--json"))
     assert found["cells"] == {"done": 12, "failed": 0, "waiting": 0}
     assert shell("experiment", "status").split("\t")[1:3] == ["done", "12 of 12 cells"]

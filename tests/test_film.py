@@ -64,7 +64,7 @@ def test_captions_can_be_read(scenes: dict[str, RoomScene], shape: pictures.Shap
 def test_a_gif_shows_the_moments_that_are_kept(scenes: dict[str, RoomScene], tmp_path: Path) -> None:
     scene = scenes["three rounds"]
     shots = [shot.model_copy(update={"kept": shot.kind in ("title", "verdict")}) for shot in storyboard(scene)]
-    file = tmp_path / "film.gif"
+    file = tmp_path / "new" / "folder" / "film.gif"
     film(Painter(scene, "tall", "dark"), shots, file)
     with Image.open(file) as image:
         assert image.format == "GIF"

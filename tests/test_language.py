@@ -146,7 +146,7 @@ def test_what_the_engine_recorded_is_recognised(said: str, read_as: str) -> None
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_chinese_case_and_its_hearing_read_chinese(house: Courthouse, number: int) -> None:
-    run = house.store.runs()[number]
+    run = [*house.store.each()][number]
     left = english(page(case=run.case_id))
     app = page("deliberation", run=run.id)
     left += english(app)
@@ -159,7 +159,7 @@ def test_a_chinese_case_and_its_hearing_read_chinese(house: Courthouse, number: 
 
 
 def test_the_room_and_the_report_read_chinese(house: Courthouse) -> None:
-    run = next(run.id for run in house.store.runs() if run.procedure == "verdict")
+    run = next(run.id for run in house.store.each() if run.procedure == "verdict")
     html = as_html(house.record(run), house.procedures["verdict"], house.answers, house.media)
     head = html[html.index("<header>") : html.index("</header>")]
     assert "判决：" in head.replace(": ", "：")
@@ -175,7 +175,7 @@ def test_the_room_and_the_report_read_chinese(house: Courthouse) -> None:
 @pytest.fixture(scope="module")
 def varied(house: Courthouse) -> dict[str, Any]:
     """A run with a fork that has other settings, and a what-if over settings of all sorts, as sessions have them."""
-    run = next(run.id for run in house.store.runs() if run.procedure == "cyberjurors")
+    run = next(run.id for run in house.store.each() if run.procedure == "cyberjurors")
     base = house.record(run)
     fork = drive(house, house.fork(run, base.setup.model_copy(update={"variant": "iv-cot", "tie": "seller"})))
     given = {"variant": ["iv-cot", "jury"], "graph.kind": ["small-world"], "jury_size": [1], "persona_examines": [True]}

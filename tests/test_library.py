@@ -150,4 +150,4 @@ def test_a_file_that_a_restart_took_is_not_done_without(
     else:
         app.run()
     assert "The server was started again, and a file that is shown here is gone." in texts(app)
-    assert not list(house.store.runs())
+    assert not [*house.store.each()]

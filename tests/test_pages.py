@@ -53,7 +53,7 @@ def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(
     app = page()
     assert keys(app, "watch-") == kinds
     app.button(key="watch-document").click().run()
-    assert "juris" in {run.procedure for run in house.store.runs()}
+    assert "juris" in {run.procedure for run in house.store.each()}
 
 
 def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse) -> None:
@@ -63,7 +63,7 @@ def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse
     assert field(app, "number_input", "Jurors").value == 17
     put(app, "number_input", "Jurors", 3)
     press(app, "Start")
-    (run,) = house.store.runs()
+    (run,) = [*house.store.each()]
     assert len(house.store.setup(run.id, CyberJurorsSetup).jury) == 3
 
 
@@ -98,7 +98,7 @@ def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(house
     press(app, "Undo")
     assert len(house.knowledge.of("precedents").all()) == before
     press(app, "Distil again")
-    (run,) = house.store.runs()
+    (run,) = [*house.store.each()]
     house.runner.wait(run.id, 20)
     assert house.store.run(run.id).procedure == "distillation"
     assert house.store.run(run.id).status == "done"
@@ -114,7 +114,7 @@ def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) 
     put(app, "number_input", "Statutes looked up", 3)
     assert "Statutes looked up: 10 → 3" in texts(app).replace("\\", "")
     press(app, "Start")
-    fork = house.store.runs()[-1]
+    fork = [*house.store.each()][-1]
     assert (fork.parent, fork.origin) == (run, "fork")
     house.runner.wait(fork.id, 60)
     assert 0 < house.record(fork.id).recorded < 8
@@ -162,7 +162,7 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     assert field(app, "selectbox", "Procedure").value == "debate"
     press(app, "Use these settings")
     press(app, "Start")
-    (run,) = house.store.runs()
+    (run,) = [*house.store.each()]
     assert (run.case_id, run.procedure, run.seed) == ("camera-fungus", "debate", 3)
     assert house.record(run.id).setup.model_dump()["rounds"] == 4
     app = page("setup", setup=link(case="camera-fungus"))
@@ -199,7 +199,7 @@ def test_a_link_that_says_a_part_of_a_group_is_used(house: Courthouse) -> None:
     app = page("setup", setup=json.dumps({"procedure": "cyberjurors", "setup": {"budget": {"calls": 500}}}))
     press(app, "Use these settings")
     press(app, "Start")
-    (run,) = house.store.runs()
+    (run,) = [*house.store.each()]
     assert house.record(run.id).setup.budget == Budget(calls=500)
 
 

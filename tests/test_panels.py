@@ -70,11 +70,14 @@ def test_a_census_becomes_a_pool_by_its_columns() -> None:
         ({**COLUMNS, "shoe": "SEX"}, "“shoe” is no field of a person"),
         ({**COLUMNS, "status": "ESR"}, "census.csv has no column “esr”. It has AGEP, SEX, OCC, SCHL, PWGTP."),
         ({"gender": "SEX"}, "age is not among them"),
+        ({**COLUMNS, "status": ""}, "write FIELD=COLUMN for each"),
         ({**COLUMNS, "weight": "OCC"}, "Row 1: weight must be a number, 0 or more."),
     ):
         with pytest.raises(CourtroomError) as caught:
             read_panel("census.csv", CENSUS.encode(), columns=columns)
         assert wrong in str(caught.value)
+    with pytest.raises(CourtroomError, match="for CSV files alone"):
+        read_panel("census.yaml", b"", columns=COLUMNS)
 
 
 def test_a_panel_is_drawn_by_weight_and_seed() -> None:

@@ -155,7 +155,7 @@ def test_another_server_goes_on_and_asks_nothing_twice(tmp_path: Path, database:
         words = ("run", "phone-battery", "--model", "openai/any", *jury, "--json")
         with forks.Fork(forks.shell, *words, environment=environment(tmp_path / "first", server.url)) as first:
             until(lambda: bool(recorded(tmp_path / "first")), "the first answer")
-            (run,) = (row.id for row in store.runs())
+            (run,) = (row.id for row in store.each())
             there = environment(tmp_path / "second", server.url)
             second = forks.Fork(forks.shell, "resume", run, "--json", environment=there)
             until(lambda: sum(recorded(tmp_path / "first").values()) > 5, "more answers")
@@ -183,7 +183,7 @@ def test_a_full_store_comes_back(tmp_path: Path, postgres: PostgresServer, monke
     (home / "courtroom.sqlite").rename(home / "before.sqlite")
     monkeypatch.setenv("COURTROOM_DATABASE", address)
     house = Courthouse(Settings(home=home))
-    assert any(house.record(run.id).events for run in house.store.runs())
+    assert any(house.record(run.id).events for run in house.store.each())
     house.database.connection.execute("INSERT INTO dataset_problems (dataset, place, message) VALUES (1, 'a', 'b')")
     house.database.connection.execute("DELETE FROM dataset_problems WHERE place = 'a' AND message = 'b'")
     house.close()
@@ -243,7 +243,7 @@ def test_both_databases_are_read_alike(both: tuple[Courthouse, Courthouse]) -> N
         listed = RunList(house.database)
         return {
             "list": [(listed.count(one, order), listed.page(one, 0, 50, order)) for one in wanted for order in ORDERS],
-            "runs": [(row, [*store.events(row.id)], store.pulse(row.id)) for row in store.runs()],
+            "runs": [(row, [*store.events(row.id)], store.pulse(row.id)) for row in store.each()],
             "family": (store.kin(fork), store.root(fork), store.steering([run, fork]), store.steering([])),
             "paid": (store.payments.of(run), store.payments.spent(run).money),
             "cells": (studies.counts(experiment.id), studies.took(experiment.id), studies.names_snapshot("first")),

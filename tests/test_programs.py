@@ -180,7 +180,7 @@ def test_without_the_token_nothing_is_seen_or_started(house: Courthouse) -> None
             for headers in ({}, *wrong):
                 answered = httpx.post(f"{address}{path}", json={"case": CASE}, headers=headers)
                 assert answered.status_code == 401
-        assert house.store.runs() == []
+        assert [*house.store.each()] == []
 
 
 def test_a_program_may_do_what_its_account_may_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_a_program_may_do_what_its_account_may_and_no_more(tmp_path: Path, monke
             run = call(address, "hear", mine, **heard).json()["run"]
             assert call(address, "hear", looks, **heard).status_code == 400
             with acts(None):
-                assert [one.id for one in house.store.runs()] == [run]
+                assert [one.id for one in house.store.each()] == [run]
             assert call(address, "state", mine, run=run).json()["run"] == run
             for name in ("state", "verdict"):  # a private run of another
                 assert "There is no run" in call(address, name, looks, run=run).json()["error"]

@@ -91,14 +91,14 @@ def test_a_question_is_asked_on_the_first_page_and_heard(app_house: Courthouse) 
     empty = page()
     press(empty, "Deliberate")
     assert "There is no question" in texts(empty)
-    assert not list(app_house.store.runs())
+    assert not [*app_house.store.each()]
     shown = page(q=BRIDGE, option="yes")
     assert shown.text_area(key="ask_options").value == "yes"
     assert shown.text_area(key="ask_question").value == BRIDGE
     shown.text_area(key="ask_options").set_value("yes, no, a pilot")
     shown.file_uploader(key="ask_files").upload("report.txt", b"A pilot would cost 40,000.")
     press(shown, "Deliberate")
-    (run,) = app_house.store.runs()
+    (run,) = [*app_house.store.each()]
     app_house.runner.wait(run.id)
     case = app_house.record(run.id).case
     assert isinstance(case, Question)

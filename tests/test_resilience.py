@@ -131,7 +131,7 @@ def test_interventions_from_a_file_hold_in_the_fork(house: Courthouse, tmp_path:
     run = told("run", "oak-table", *SETUP, "--set", "examination=shared")["run"]
     actions = tmp_path / "interventions.json"
     verdict = {"verdict": "buyer", "reasoning": ["So decided."]}
-    actions.write_text(json.dumps([{"kind": "overrule", "path": "round-1/juror-02/judge", "value": verdict}]))
+    actions.write_text(json.dumps([{"kind": "overrule", "path": "round-1/juror-02/judge", "value": verdict}]), "utf-16")
     record = house.record(told("fork", run, "--intervene", str(actions), "--who", "Ada")["run"])
     assert record.ballots["round-1"]["juror-02"].reasons == ("So decided.",)
     assert [(one.who, one.index) for one in record.interventions] == [("Ada", 2)]

@@ -33,7 +33,7 @@ def written(house: Courthouse, run: str) -> bytes:
 
 
 def test_every_run_is_exported_again_byte_by_byte(there: Courthouse, house: Courthouse) -> None:
-    runs = there.store.runs()
+    runs = [*there.store.each()]
     assert {run.procedure for run in runs} == {"cyberjurors", "verdict"}
     for run in runs:
         data = written(there, run.id)
@@ -70,7 +70,7 @@ def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, house: 
     data = written(there, full_store()[1])
     with pytest.raises(CourtroomError, match="was changed after the export"):
         house.files.take_in(data.replace(b"Ada", b"Eve"))
-    assert house.store.runs() == []
+    assert [*house.store.each()] == []
     house.files.take_in(data)
     with pytest.raises(CourtroomError, match="is here already"):
         house.files.take_in(data)
@@ -88,6 +88,10 @@ def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Pat
     assert shell("runs").splitlines()[-1].endswith("\timported")
     with pytest.raises(CourtroomError, match="can only be read"):
         shell("resume", here)
+    for seed in (-1, 2**63):  # which no file may have
+        shell("run", "oak-table", "--seed", str(seed), code=2)
+        with pytest.raises(CourtroomError, match="A seed is a whole number from 0 to"):
+            there.fork(run, SMALL, seed)
 
 
 MOVED = "openai/any was asked at another address: its answers on record are not found, and are asked for again."

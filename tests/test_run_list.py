@@ -107,9 +107,9 @@ def test_selected_runs_are_marked_and_deleted_together(house: Courthouse) -> Non
     choose(app, *listed(app))
     app.button(key="delete-selected").click().run()
     assert "3 runs are deleted" in texts(app)
-    assert house.store.runs() == []
+    assert [*house.store.each()] == []
     press(app, "Undo")
-    assert len(house.store.runs()) == 3
+    assert len([*house.store.each()]) == 3
     assert house.files.export(run) == before
 
 

@@ -86,6 +86,10 @@ def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, 
     assert "line 2" in refused(shell("knowledge", "import", str(bad)))
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path / "none.jsonl")))
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path)))
+    bad.unlink()
+    bad.symlink_to("/proc/self/mem")
+    for words in (("run",), ("cases", "add"), ("cases", "check"), ("knowledge", "import")):
+        assert "can't be used: Input/output error" in refused(shell(*words, str(bad)))
     assert "`statutes`, `charges` or `cases`" in refused(shell("knowledge", "import", str(bad), "--into", "nope"))
     unknown = refused(shell("knowledge", "search", "a wallet", "--in", "nope"))
     assert "no collection “nope”. Known: precedents, statutes" in unknown
@@ -98,6 +102,8 @@ def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, 
 
 def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, tmp_path: Path) -> None:
     right, wrong = heard(shell), heard(shell, "--set", "ranking=dense", case="criminal-two-brothers")
+    few = shell("align", wrong, "--to", str(tmp_path / "none"), "--set", "budget.calls=1", "--json")
+    assert (result(few)["status"], (tmp_path / "none").exists()) == ("paused", False)
 
     def written(folder: str, *runs: str) -> Any:
         return result(shell("align", *runs, "--to", str(tmp_path / folder), "--json"))

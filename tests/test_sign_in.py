@@ -129,7 +129,7 @@ def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courth
     press(app, "Start")
     assert not app.error
     house.accounts.give(bea.id, Access.NONE)
-    (run,) = house.store.runs()
+    (run,) = [*house.store.each()]
     house.runner.wait(run.id)
     assert house.store.run(run.id).status == "done"
 
@@ -159,7 +159,7 @@ def test_its_owner_says_who_sees_a_run_and_who_did_what_can_be_read(house: Court
     guest.run()
     assert TITLE not in texts(guest)
     with acts(NOBODY):
-        assert not house.store.runs()
+        assert not [*house.store.each()]
     assert f"run {run}" in set(visit("ada", "people").dataframe[-1].value["on what"])
     with acts(person(house, "ada", Access.OWN)):
         log = ActionLog(house.database)

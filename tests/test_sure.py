@@ -58,7 +58,7 @@ def test_no_repeat_is_made_twice(house: Courthouse) -> None:
     records = [house.record(one) for one in found.repeats]
     assert {(record.run.status, record.run.parent, record.run.origin) for record in records} == {("done", run, "fork")}
     assert sorted(record.run.seed for record in records) == list(range(1, 19))
-    runs = len(house.store.runs())
+    runs = len([*house.store.each()])
     assert house.experiments.repeats.go(run) == found
     assert shell("experiment", "certainty", run).startswith(
         "How sure is this verdict? It is shown at 95 % that at least 84.7 % of repeats come to the same outcome: 18 of "
@@ -67,7 +67,7 @@ def test_no_repeat_is_made_twice(house: Courthouse) -> None:
     told = json.loads(shell("experiment", "certainty", run, "--json"))
     assert told["found"] == {"same": 18, "of": 18, "state": "shown"}
     assert told["sentence"] == found.sentence == house.experiments.repeats.sentence(run)
-    assert len(house.store.runs()) == runs
+    assert len([*house.store.each()]) == runs
     assert house.experiments.repeats.found(run) == found
     with pytest.raises(CourtroomError):
         shell("experiment", "certainty", run, "--budget", "0")
@@ -91,6 +91,9 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: Op
     assert 1 <= found.found.of < 18
     assert "has no room for another repeat" in found.reason
     assert sum(house.record(one).cost or 0 for one in found.repeats) <= 5 * each
+    server.answer = wavers(lambda: web.Response(status=401))
+    assert json.loads(shell("experiment", "certainty", run, "--json", code=1))["failed"]
+    server.answer = wavers("buyer")
     asked = server.calls
     further = house.experiments.repeats.go(run, budget=1000 * each)
     assert (further.found.state, further.found.of) == ("shown", 18)

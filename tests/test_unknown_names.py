@@ -53,6 +53,6 @@ def test_a_link_with_such_names_is_refused_until_they_are_taken_out(app_house: C
     assert field(app, "button", "Start").disabled
     press(app, "Take these names out")
     press(app, "Start")
-    (row,) = app_house.store.runs()
+    (row,) = [*app_house.store.each()]
     made = app_house.record(row.id).setup
     assert (made.roles, made.members, made.jury_size) == ({}, {}, 3)

@@ -89,6 +89,21 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
     assert wrong(home) == {}
 
 
+def test_what_another_package_reads_is_listed_and_never_set_aside(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
+        db.execute("UPDATE runs SET procedure = 'two-judges'")
+        for table in ("cases", "snapshots", "dataset_rows"):
+            db.execute(f'UPDATE {table} SET body = replace(body, \'"kind":"dispute"\', \'"kind":"tender"\')')
+        db.execute('UPDATE events SET body = replace(body, \'"kind":"call"\', \'"kind":"call","instead_of":"a"\')')
+    monkeypatch.setenv("COURTROOM_HOME", str(home))
+    assert len(shell("runs").splitlines()) == 3
+    found = wrong(home, mend=True)
+    assert {f"rows: {name}" for name in ("runs", "cases", "snapshots", "dataset_rows")} <= set(found)
+    for one in found.values():
+        assert one.about == "media" or (one.state == "wrong" and "a package that is not installed" in one.sentence), one
+    assert not list(home.glob("set-aside-*"))
+
+
 @pytest.mark.parametrize(("answer", "state"), [(200, "fine"), (401, "wrong")])
 def test_a_configured_server_is_asked_once_and_no_key_is_told(answer: int, state: str) -> None:
     with Hook(status=answer, location="http://127.0.0.1:9/elsewhere") as server:

@@ -114,7 +114,7 @@ def test_a_question_is_refused_before_it_is_on_record(house: Courthouse) -> None
     question = CASE.model_copy(update={"asked": "crime_amount"})
     with pytest.raises(CourtroomError, match="Hear this case with JurisAgents"):
         house.new_run("verdict", question, VerdictSetup(), 0)
-    assert house.store.runs() == []
+    assert [*house.store.each()] == []
 
 
 A_YEAR = {"relevant_articles": [293], "accusation": [QUARRELS], "term_of_imprisonment": {"imprisonment": 12}}

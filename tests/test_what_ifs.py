@@ -115,14 +115,14 @@ def test_a_what_if_is_paused_gone_on_with_and_deleted(house: Courthouse, held: H
     house.experiments.wait(name, 60)
     cells = list(house.experiments.store.cells(name))
     assert {cell.state for cell in cells} == {"done"}
-    before = house.store.runs()
+    before = [*house.store.each()]
     assert len(before) == len(cells)
     held.shut()
     other, name = name, started(house, everything(house, run, (6,)))
     assert held.knocked.wait(30)
-    assert len(house.store.runs()) > len(before)
+    assert len([*house.store.each()]) > len(before)
     house.experiments.delete(name)
-    assert house.store.runs() == before
+    assert [*house.store.each()] == before
     assert [one.id for one in house.experiments.store.experiments()] == [other]
     with pytest.raises(CourtroomError, match="There is no experiment"):
         house.experiments.store.experiment(name)
@@ -155,6 +155,11 @@ def test_the_shell_estimates_runs_and_tells(house: Courthouse, tmp_path: Path) -
     shell("experiment", "export", found["experiment"], "--to", str(tmp_path / "cells.csv"))
     assert len((tmp_path / "cells.csv").read_text().splitlines()) == 11
     assert len(json.loads(shell("what-if", run, "--propose", "20", "--json"))["variants"]) > 3
+    figure = ("experiment", "figure", found["experiment"], "values", "--json", "--to", "f.csv")
+    beside = ("yardstick", "--procedure", "cyberjurors", "--arm", "as it was")
+    for idle in (figure, beside, ("what-if", found["experiment"], "--drop", "jurors"), ("check", run, "--estimate")):
+        with pytest.raises(CourtroomError, match="Give|Name either"):
+            shell(*idle)
 
 
 def test_the_page_finds_what_would_change_a_verdict(house: Courthouse) -> None:

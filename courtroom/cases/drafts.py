@@ -228,7 +228,6 @@ class Drafts:
     @needs(Access.RUN)
     def save(self, draft: Draft) -> None:
         path = self._folder / draft.id / "draft.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             part.write_text(draft.model_dump_json(), encoding="utf-8")
 

@@ -12,7 +12,7 @@ from courtroom.cases.criminal import CriminalCase, DraftBatch, Trial
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.cases.question import Question
-from courtroom.errors import CaseError
+from courtroom.errors import CaseError, NotInstalled
 
 log = logging.getLogger(__name__)
 
@@ -83,12 +83,13 @@ def kinds_of(heard: str) -> tuple[str, ...]:
 
 
 def parse_case(data: Any) -> Case:
-    """Read a case from plain data; raises `CaseError` where its kind is not known, else `ValidationError`."""
+    """Read a case from plain data; raises `CaseError` (`NotInstalled`) where its kind is not known, else `ValidationError`."""
     if not isinstance(data, dict):
         raise CaseError("a case must be a JSON object with fields such as `kind`, `id` and `title`.")
     kind, kinds = data.get("kind"), case_kinds()
     if not isinstance(kind, str) or kind not in kinds:
         known = ", ".join(f"“{name}”" for name in kinds)
         wrong = f"“{kind[:40]}” is not known" if isinstance(kind, str) else "it is missing or no text"
-        raise CaseError(f"the field `kind` must say what kind of case this is, but {wrong}. Known kinds: {known}.")
+        refuse = NotInstalled if isinstance(kind, str) else CaseError
+        raise refuse(f"the field `kind` must say what kind of case this is, but {wrong}. Known kinds: {known}.")
     return kinds[kind].model_validate(data)

@@ -8,6 +8,7 @@ from pydantic import Field
 from courtroom.engine.events import Verdict
 from courtroom.strict import Strict
 
+LARGEST_SEED = 2**63 - 1
 Break = Literal["round", "change", "consensus"]
 BREAKS: dict[Break, str] = {
     "round": "after every round",

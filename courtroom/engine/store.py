@@ -18,7 +18,7 @@ from courtroom.engine.budget import MonthlyBudgets, Payments
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore
-from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
+from courtroom.engine.run import LARGEST_SEED, RECORDING, Control, Run, Status, Steering
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
@@ -134,6 +134,8 @@ class RunStore(DrivenStore):
             run: the id it is to have; a run that has it already stays as it is.
             interventions: what it begins with, numbered.
         """
+        if not 0 <= seed <= LARGEST_SEED:
+            raise CourtroomError(f"A seed is a whole number from 0 to {LARGEST_SEED}. Give another one.")
         wanted, run = run, run or time.strftime("%y%m%d-%H%M%S-") + secrets.token_hex(3)
         with self._database.transaction() as db:
             taken = "SELECT 1 FROM runs WHERE id = ? AND imported IS NOT NULL"
@@ -166,10 +168,6 @@ class RunStore(DrivenStore):
 
     def is_there(self, run: str) -> bool:
         return self._database.row("SELECT 1 FROM runs WHERE id = ?", (run,)) is not None
-
-    def runs(self) -> list[Run]:
-        """All runs that can be read, in the order in which they were made; all of them in memory."""
-        return [one for one in self.each() if isinstance(one, Run)]
 
     def each(self) -> Iterator[Run | Unreadable]:
         """Read every run in the order in which they were made; of one whose row is damaged, what is wrong."""

@@ -41,6 +41,8 @@ class SequentialTest(Strict):
     """Their runs."""
     reason: str = ""
     """Why no further repeat was made although the test has not ended."""
+    failed: bool = False
+    """Whether that is because a repeat failed."""
 
     @property
     def sentence(self) -> str:
@@ -119,7 +121,9 @@ class Repeats:
                     )
                     return found.model_copy(update={"reason": why})
             if why := self._drive(base, range(len(done) + 1, len(done) + number + 1)):
-                return _tested(base.run, self._done(run)).model_copy(update={"reason": why})
+                done = self._done(run)
+                failed = self._house.store.status(repeat_id(run, len(done) + 1)) == "failed"
+                return _tested(base.run, done).model_copy(update={"reason": why, "failed": failed})
 
     def _drive(self, base: Record, numbers: range) -> str:
         """Drive these repeats to their ends; why one of them did not come to a verdict, or empty."""

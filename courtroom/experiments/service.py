@@ -43,6 +43,8 @@ class Experiments:
         self.repeats, self.what_ifs = Repeats(house), WhatIfs(house)
         self._driving: dict[str, asyncio.Task[None]] = {}
         """The experiments that this process drives."""
+        self.undriven: set[str] = set()
+        """Those that this process could not drive."""
         self._taking = asyncio.Lock()
         self._keys: dict[str, Mapping[str, str]] = {}
 
@@ -226,10 +228,13 @@ class Experiments:
                     DrivenExperiment, kept, self._house, finish, lambda: self._keys.get(experiment, {})
                 )
                 status = await driven.drive(lock)
+                self.undriven.discard(experiment)
         except CourtroomError as error:
+            self.undriven.add(experiment)
             status = "paused", str(error)
         except Exception:  # noqa: BLE001  nobody awaits this task: it is reported on the experiment and in the log
             log.exception("experiment %s could not be driven", experiment)
+            self.undriven.add(experiment)
             status = "paused", "The experiment could not be driven; the log says why."
         finally:
             if status:

@@ -200,6 +200,8 @@ def read_panel(
     here or fields are left out."""
     if len(data) > LARGEST:
         raise CourtroomError(f"{name} has more than {LARGEST // 2**20} MB, which is too much for a panel.")
+    if columns and not (name.lower().endswith(".csv") and all(columns.values())):
+        raise CourtroomError("Columns are for CSV files alone: write FIELD=COLUMN for each, or leave them out.")
     try:
         if name.lower().endswith(".csv"):
             file, remark = in_utf8(io.BytesIO(data), encoding)

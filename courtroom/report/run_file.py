@@ -23,7 +23,7 @@ from courtroom.engine.events import Called, Event, Seated, StageBegan, Tallied, 
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run import RECORDING, Control, Run
+from courtroom.engine.run import LARGEST_SEED, RECORDING, Control, Run
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
 from courtroom.experiments.written import csv_of
@@ -138,7 +138,7 @@ class Head(Strict):
     case_id: Name
     title: str = Field(min_length=1, max_length=200)
     case_hash: str = Field(pattern=r"^[0-9a-f]{64}$")
-    seed: int = Field(ge=0, lt=2**63)
+    seed: int = Field(ge=0, le=LARGEST_SEED)
     status: Literal["running", "paused", "done", "failed"]
     reason: str = Field(max_length=4_000)
     verdict: Verdict | None

@@ -25,6 +25,7 @@ from courtroom.version import __version__
 
 Style = Literal["title", "heading", "speaker", "text", "aside"]
 _STYLES = {"title": "# {}", "heading": "## {}", "speaker": "**{}**", "aside": "*{}*", "text": "> {}"}
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~$])")
 
 
@@ -93,12 +94,13 @@ def as_docx(record: Record, procedure: Procedure) -> bytes:
     from docx import Document  # slow to import: only to write one
 
     document = Document()
-    for style, text in transcript(record, procedure):
+    for style, said in transcript(record, procedure):
+        text = _NOT_IN_XML.sub("", said)
         if style in ("title", "heading"):
             document.add_heading(text, level=0 if style == "title" else 1)
         else:
-            said = document.add_paragraph().add_run(text)
-            said.bold, said.italic = style == "speaker", style == "aside"
+            run = document.add_paragraph().add_run(text)
+            run.bold, run.italic = style == "speaker", style == "aside"
     written = io.BytesIO()
     document.save(written)
     return written.getvalue()
@@ -148,13 +150,14 @@ def methods(record: Record, procedure: Procedure) -> str:
     ]
     turned += [_("Edited prompt: {name}", name=name) for name, text in setup.prompts.items() if text]
     acts = [f"{one.who} {translated(one.described(kind))}" for one in record.interventions]
-    models = Counter(call.model for call in record.calls).most_common()
+    given = [call.model for call in record.calls if call.value is not None]
+    models = Counter(given).most_common()
     answered = ", ".join(f"{model} ({count})" for model, count in models)
     times = sorted(record.times.values())
     when = f"{datetime.fromtimestamp(times[0], UTC):%Y-%m-%d}" if times else "-"
     keys = digest_text("\n".join(sorted(key for call in record.calls for key in call.keys)))
     heard = {"case": run.title, "procedure": translated(procedure.title), "version": __version__}
-    taken_part = {"members": len(record.members), "calls": len(record.calls), "models": answered, "when": when}
+    taken_part = {"members": len(record.members), "calls": len(given), "models": answered, "when": when}
     known_by = {"seed": run.seed, "digest": keys}
     said = [
         _("The case “{case}” was heard by the procedure {procedure} of Courtroom {version}.", **heard),

@@ -47,6 +47,8 @@ for command in (*RUNS, *BESIDE, *QUESTIONS, *UPKEEP):
 
 def main() -> None:
     """Run a command; an error that a user may see is one sentence on stderr."""
+    # Else logging itself would write a traceback to stderr wherever no log is open.
+    logging.getLogger("courtroom").addHandler(logging.NullHandler())
     try:
         app()
     except CourtroomError as error:
@@ -56,3 +58,8 @@ def main() -> None:
         logging.getLogger(__name__).exception("the store failed")
         print(explained(error, from_environment().database), file=sys.stderr)
         sys.exit(1)
+    except OSError as error:
+        logging.getLogger(__name__).exception("a file can't be used")
+        about = error.filename or "A file"
+        print(f"{about} can't be used: {error.strerror or error}. Check it, then try again.", file=sys.stderr)
+        sys.exit(2)

@@ -20,7 +20,7 @@ from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.selection import Preparation, Selection
 from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.embedding import DEFAULT
-from courtroom.shell.options import Json, Model, Set, follow, opened, setup_with, tell, values_of
+from courtroom.shell.options import Json, Model, Set, go_on, opened, setup_with, tell, values_of
 
 UNSAID = (
     "Norms build on the closest earlier ones. Say by what these are found: --set embedding=local/longformer as in the "
@@ -287,10 +287,11 @@ def _distilled(house: Courthouse, name: str, split: str | None, model: str | Non
     if bare:
         batch = PrecedentBatch(id="precedents", title=f"Norms of {len(bare)} precedents", precedents=bare)
         run = house.new_run(procedure.name, batch, setup_with(setup, {"base": base}), 0)
-        house.runner.go(run)
-        follow(house, run)
+        go_on(house, run)
     done = sum(bool(kept.norms) for precedent in made if (kept := collection.get(precedent.id)))
     print(f"{done} of {len(made)} precedents in the knowledge base “{base}” have norms. Use it by --set base={base}.")
+    if bare and house.store.status(run) == "failed":
+        raise typer.Exit(1)
 
 
 def _splits(info: DatasetInfo) -> str:

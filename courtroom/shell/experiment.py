@@ -168,7 +168,10 @@ def status(name: Annotated[str | None, Argument(help="One experiment; all withou
     with opened() as house:
         store = house.experiments.store
         if name is None:
-            for kept in store.experiments():
+            readable, others = store.page(0, store.number())
+            for error in others:
+                print(error, file=sys.stderr)
+            for kept in readable:
                 counts = store.counts(kept.id)
                 done = sum(many for (_, state), many in counts.items() if state == "done")
                 print(f"{kept.id}\t{kept.status}\t{done} of {sum(counts.values())} cells\t{kept.reason}")
@@ -225,7 +228,7 @@ def bundle(name: Name, to: Annotated[Path, Option(help="A new folder, or FILE.zi
 
 @app.command("figure")
 def figure(
-    name: Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")],
+    name: Name,
     what: Annotated[str, Argument(help=FIGURES)],
     measure: Annotated[str, Option(help="Which measure; by default the table's first.")] = "",
     group: Annotated[str, Option(help="Only cases of this group of the table.")] = "",
@@ -240,6 +243,8 @@ def figure(
 
     with opened() as house:
         found = house.experiments.results(name)
+    if json_ and to is not None:
+        raise CourtroomError("--json prints the numbers, and --to writes a file. Give one of them.")
     by_name = {one.name: one for one in found.measures}
     if not by_name or (measure and measure not in by_name):
         raise CourtroomError(f"The table has no measure “{measure}”. It has: {', '.join(by_name) or 'none'}.")
@@ -310,6 +315,7 @@ def certainty(
         found = repeats.go(run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr))
     data = {**found.model_dump(mode="json"), "sentence": found.sentence}
     tell(data, [f"{found.sentence} {found.reason}".strip()], json_)
+    raise typer.Exit(1 if found.failed else 0)
 
 
 @app.command("canary")
@@ -364,10 +370,11 @@ def follow(house: Courthouse, name: str) -> None:
 
 
 def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
-    """The table; the exit code says whether a cell failed."""
+    """The table; the exit code says whether a cell, or all of it, failed."""
     found = house.experiments.results(name)
     _print_results(found, as_json)
-    raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
+    failed = name in house.experiments.undriven or any(row.state == "failed" for row in found.rows)
+    raise typer.Exit(1 if failed else 0)
 
 
 def _print_results(results: "ExperimentResults", as_json: bool) -> None:

@@ -14,12 +14,14 @@ from courtroom import CaseError, Courthouse, CourtroomError, Record
 from courtroom.cases.checks import explain
 from courtroom.declarations.changes import read_values
 from courtroom.engine.interventions import ACTION, Action, ChangeSetup
+from courtroom.engine.run import LARGEST_SEED
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison
 from courtroom.shell.experiment import follow, print_estimate, progress
 from courtroom.shell.options import Json, Otherwise, Set, opened, setup_with, tell, tell_warnings, values_of, write
 from courtroom.shell.options import result as result_of_run
 from courtroom.shell.runs import drive
+from courtroom.text.encoding import decoded
 from courtroom.text.files import json_of
 
 if TYPE_CHECKING:
@@ -87,7 +89,7 @@ def fork(
     intervene: Annotated[Path | None, Option(help="JSON: `kind` overrule, change, evidence or note.")] = None,
     who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
     without: Annotated[list[str] | None, Option(help="The id of a part of the case that is left out.")] = None,
-    seed: Annotated[int | None, Option(help="Another seed asks all that depends on chance anew.")] = None,
+    seed: Annotated[int | None, Option(min=0, max=LARGEST_SEED, help="Another asks anew what rests on chance.")] = None,
     otherwise: Otherwise = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
@@ -138,6 +140,8 @@ def what_if(
     """Ask what would have changed: many variants of one run; what they share is asked once."""
     with opened() as house:
         if run.startswith("what-if-"):
+            if vary or drop or propose is not None or cross or seeds != 1 or otherwise:
+                raise CourtroomError("A what-if goes on as it was begun. Give a run to ask something else.")
             kept = house.experiments.store.experiment(run)
             name, experiment = kept.id, kept.experiment
         else:
@@ -151,7 +155,7 @@ def what_if(
         follow(house, name)
         summary = result(house, name)
     tell(summary, _lines(summary), json_)
-    raise typer.Exit(1 if summary["cells"].get("failed") else 0)
+    raise typer.Exit(1 if name in house.experiments.undriven or summary["cells"].get("failed") else 0)
 
 
 def result(house: Courthouse, name: str) -> dict[str, Any]:
@@ -230,8 +234,8 @@ def yardstick(
     from courtroom.evaluation.yardstick import of_runs
     from courtroom.figures.experiment import draw_yardstick
 
-    if bool(experiment) == bool(procedure):
-        raise CourtroomError("Name either an experiment or, with --procedure, a procedure.")
+    if bool(experiment) == bool(procedure) or (procedure and arm):
+        raise CourtroomError("Name either an experiment, with --arm if you like, or, with --procedure, a procedure.")
     with opened() as house:
         if procedure:
             done = RunFilter(status="done", procedure=procedure, made_here=True)
@@ -258,10 +262,8 @@ def _yardstick_lines(found: "Yardstick") -> Iterator[str]:
 
 def read_actions(file: Path) -> list[Action]:
     """Actions from a JSON file: one object, or a list of them. What is no JSON, or does not fit, is refused."""
-    if not file.is_file():
-        raise CourtroomError(f"--intervene {file}: there is no such file.")
     try:
-        data = json_of(file.read_text(encoding="utf-8"))
+        data = json_of(decoded(file.read_bytes())[0])
         return [ACTION.validate_python(item) for item in (data if isinstance(data, list) else [data])]
     except CaseError as error:
         raise CourtroomError(f"The file of interventions: {error}") from error

@@ -1,6 +1,7 @@
 """Options that several commands have, and what they mean."""
 
 import json
+import logging
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,9 +20,12 @@ from courtroom.declarations.changes import changed, read_value
 from courtroom.declarations.knobs import seating
 from courtroom.declarations.parts import ROUND
 from courtroom.engine.budget import Payment
+from courtroom.engine.run import LARGEST_SEED, Control
 from courtroom.evaluation.turnout import turnout
 from courtroom.panel.personas import is_pool
 from courtroom.settings import from_environment
+from courtroom.store.connection import FAILURES
+from courtroom.store.opening import explained
 from courtroom.text.files import replacing
 
 LOOK_S = 0.1
@@ -32,6 +36,7 @@ Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
 Set = Annotated[list[str] | None, Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5.")]
 Model = Annotated[str | None, Option(help="`offline`, or any LiteLLM model id.")]
 Otherwise = Annotated[str | None, Option(help="Who answers in place of a model that can't be asked here.")]
+Seed = Annotated[int, Option(min=0, max=LARGEST_SEED, help="What all chance depends on.")]
 Until = Annotated[str | None, Option(help="Pause after this stage.")]
 
 
@@ -41,7 +46,11 @@ def opened(dask: str | None = None) -> Iterator[Courthouse]:
     cluster than the environment's."""
     settings = from_environment()
     with closing(Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}))) as house:
-        yield house
+        try:
+            yield house
+        except FAILURES as error:  # logged while the log is open
+            logging.getLogger(__name__).exception("the store failed")
+            raise explained(error, house.settings.database) from error
 
 
 def follow(house: Courthouse, run: str) -> None:
@@ -69,6 +78,15 @@ def follow(house: Courthouse, run: str) -> None:
         wait([settled], timeout=LOOK_S)
 
 
+def go_on(house: Courthouse, run: str, control: Control | None = None) -> None:
+    """Have a run go on, and follow it; Ctrl-C pauses it."""
+    try:
+        house.runner.go(run, control)
+        follow(house, run)
+    except KeyboardInterrupt:
+        house.runner.stop(run)
+
+
 def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = None) -> dict[str, Any]:
     """Return a run's result as plain data. What was billed `before` this command counts as from the record."""
     record = house.record(name)
@@ -83,7 +101,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         votes.append({"ballot": name, **place, **tally.counts, "abstained": tally.abstained})
     prompt, completion = record.tokens
     more = {name: value for name in ("cached", "batched", "estimated") if (value := getattr(record.spent, name))}
-    run, reasked = record.run, sum(max(0, len(call.keys) - 1) for call in record.calls)
+    run, reasks = record.run, sum(max(0, len(call.keys) - 1) for call in record.calls)
     status, verdict = "paused" if run.status == "running" else run.status, run.verdict
     given = {"run": run.id, "imported": run.imported, "procedure": run.procedure, "case": run.case_id}
     summary: dict[str, Any] = {
@@ -99,7 +117,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         **({"rounds": len(rounds)} if has_rounds else {}),
         **{"ballots": len(record.tallies), "votes": votes, "asked": sum(new.values())},
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
-        **{"reasked": reasked, "failed": record.failed, "reasks": reasked},
+        **{"failed": record.failed, "reasks": reasks},
         "tokens": {"prompt": prompt, "completion": completion, **more},
         **{"cost": record.cost, "wall_s": round(run.wall_s, 3), "seed": run.seed, "members": len(record.members)},
         "stages": [stage.name for stage in record.stages],
@@ -111,7 +129,6 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
 
 def write(path: Path, content: str | bytes) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as part:
             part.write_bytes(content.encode() if isinstance(content, str) else content)
     except OSError as error:

@@ -26,7 +26,7 @@ from courtroom.models.prompts import Prompts
 from courtroom.models.route import Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.settings import from_environment
-from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, tell, values_of, write
+from courtroom.shell.options import Json, Set, go_on, opened, print_result, result, setup_with, tell, values_of, write
 
 TAUGHT = "Runs with a known judgment; by default all that are done and are no test of an experiment."
 models_app = typer.Typer(help="List models of this machine, or try out a model.", no_args_is_help=True)
@@ -228,11 +228,9 @@ def align(
             raise CourtroomError(source.none)
         setup = setup_with(procedure.setup(), values_of(set_, model))
         run = house.new_run(procedure.name, source.batch(parts), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run)
-        record = house.record(run)
-        for export in procedure.exports:
-            write(to / export.file, export.write(record, house.answers))
+        go_on(house, run)
         summary = result(house, run)
+        for export in procedure.exports if summary["status"] == "done" else ():
+            write(to / export.file, export.write(house.record(run), house.answers))
     print_result(summary, json_)
     raise typer.Exit(1 if summary["status"] == "failed" else 0)

@@ -25,7 +25,7 @@ from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, audita
 from courtroom.questions.interview import last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
 from courtroom.shell import options
-from courtroom.shell.options import Encoding, Json, Labels, Model, Set, Until, opened, tell, write
+from courtroom.shell.options import Encoding, Json, Labels, Model, Seed, Set, Until, opened, tell, write
 from courtroom.text.files import replacing
 
 Written = Annotated[Path, Option(help="FILE.json, .html, .md, .docx; of the votes .csv or .parquet")]
@@ -40,11 +40,7 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     record = house.record(run)
     options.tell_warnings(record.setup.warnings())
     before = record.paid
-    try:
-        house.runner.go(run, Control(stage=stage))
-        options.follow(house, run)
-    except KeyboardInterrupt:
-        house.runner.stop(run)
+    options.go_on(house, run, Control(stage=stage))
     summary = options.result(house, run, before)
     options.print_result(summary, as_json)
     raise typer.Exit(1 if summary["status"] == "failed" else 0)
@@ -66,7 +62,7 @@ def run(
     case: Annotated[str, Argument(help="A case's id, or a file that the page Cases takes.")],
     procedure: Annotated[str | None, Option(help="By default the first that takes cases of its kind.")] = None,
     model: Model = None,
-    seed: Annotated[int, Option(help="What all chance depends on.")] = 0,
+    seed: Seed = 0,
     set_: Set = None,
     panel: Annotated[str | None, Option(help="A saved panel whose persons are the jurors.")] = None,
     until: Until = None,
@@ -94,7 +90,7 @@ def ask(
     file: Files = None,
     procedure: Annotated[str | None, Option(help="Which procedure; default: the first that takes questions.")] = None,
     model: Model = None,
-    seed: Annotated[int, Option(help="What all chance depends on.")] = 0,
+    seed: Seed = 0,
     set_: Set = None,
     until: Until = None,
     json_: Json = False,
@@ -128,7 +124,11 @@ def runs() -> None:
                 print(row, file=sys.stderr)
                 continue
             outcome = row.verdict.outcome if row.verdict else ""
-            told = " ".join(turnout(house.record(row.id))) if row.verdict and row.id in incomplete else ""
+            told = ""
+            try:
+                told = " ".join(turnout(house.record(row.id))) if row.verdict and row.id in incomplete else ""
+            except CourtroomError as error:  # the line needs no more than the row
+                print(error, file=sys.stderr)
             imported = "imported" if row.is_unverified else ""
             facts = (row.id, row.status, row.procedure, row.case_id, outcome, told, imported)
             print("\t".join((*facts[:5], *filter(None, facts[5:]))))
@@ -221,6 +221,8 @@ def check(
     """What do statements say of the case that it does not hold? And who said that it is not in the case, who heard it?"""
     with opened() as house:
         record = house.record(run)
+        if estimate and not model:
+            raise CourtroomError("Without --model nothing is asked, so there is nothing to estimate. Give one.")
         plan = house.checks.plan(record, ModelSpec(id=model, temperature=0.0)) if model else None
         if plan and estimate:
             _tell_estimate(house, plan.estimate, plan.left_out, json_)

@@ -103,8 +103,8 @@ def actions(
     on: Annotated[str, Option(help="Only what was done to the run, case or experiment of this id.")] = "",
 ) -> None:
     """Who did what on a server where people sign in, as CSV, oldest first."""
-    with closing(open_store(from_environment().database)) as database:
-        print(ActionLog(database).csv(ActionFilter(action=action, id=on)), end="")
+    with opened() as house:
+        print(ActionLog(house.database).csv(ActionFilter(action=action, id=on)), end="")
 
 
 def backup(

@@ -23,12 +23,13 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @contextmanager
 def replacing(to: Path) -> Iterator[Path]:
-    """Give a file to write, which takes this name once all of it is written: until then the old one stays whole."""
+    """Give a file to write, in a folder that is made, which takes this name once all of it is written: until then the old one stays whole."""
     to = to.resolve()
     if to.exists() and not to.is_file():  # such as /dev/stdout
         yield to
         return
     part = to.with_name(f".{to.stem}-{os.getpid()}{to.suffix}")
+    part.parent.mkdir(parents=True, exist_ok=True)
     try:
         yield part
         os.replace(part, to)

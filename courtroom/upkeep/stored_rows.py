@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
 from courtroom.engine.store import OF_A_RUN
-from courtroom.errors import Unreadable
+from courtroom.errors import NotInstalled, Unreadable
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
 from courtroom.models.spec import RECORDED
@@ -36,7 +36,7 @@ def _run(house: Courthouse, row: Row) -> object:
     run = house.store.run(row["id"])
     house.store.case(run)
     if run.procedure not in house.procedures:
-        raise Unreadable("run", run.id, f"its procedure “{run.procedure}” is not installed here")
+        raise NotInstalled(f"its procedure “{run.procedure}” is not installed here")
     return house.store.setup(run.id, house.procedures[run.procedure].setup)
 
 
@@ -83,7 +83,7 @@ READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
 def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
     """Each row is read as the app reads it; what can't be is set aside in a JSON file beside the store."""
     for table, (name, parse) in READERS.items():
-        count, bad = 0, list[tuple[StoredRow, Unreadable]]()
+        count, bad, away = 0, list[tuple[StoredRow, Unreadable]](), list[tuple[StoredRow, Unreadable]]()
         for row in house.database.each(f"SELECT {house.database.row_key} AS rowid_, * FROM {table}"):
             if count % STEP == 0:
                 progress(f"rows: {table}", count)
@@ -91,12 +91,15 @@ def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Chec
             try:
                 read(table, row[name], partial(parse, house, _plain(row)))
             except Unreadable as error:
-                bad.append((row, error))
-        if not bad:
+                (away if isinstance(error.__cause__, NotInstalled) else bad).append((row, error))
+        if away:
+            needs = f"{len(away)} of {count:,} need a package that is not installed here ({_listed(away)}). "
+            yield wrong(f"rows: {table}", f"{needs}Install it, or delete them; --mend leaves them as they are.")
+        elif not bad:
             yield fine(f"rows: {table}", f"All {count:,} can be read.")
+        if not bad:
             continue
-        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
-        text += f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+        text = _listed(bad)
         if not mend:
             said = f"{len(bad)} of {count:,} can't be read ({text}). "
             yield wrong(f"rows: {table}", f"{said}Use --mend to set them aside, or put a backup in place.")
@@ -109,6 +112,11 @@ def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Chec
                 aside += [("events", row, "its run was set aside") for row in rows]
         to = set_aside(house, aside)
         yield mended(f"rows: {table}", f"{len(bad)} of {count:,} could not be read ({text}); they are in {to} now.")
+
+
+def _listed(bad: Sequence[tuple[StoredRow, Unreadable]]) -> str:
+    text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
+    return text + (f"; and {len(bad) - SHOWN} more" if len(bad) > SHOWN else "")
 
 
 def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:

@@ -405,7 +405,7 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     press(again, "Use these settings")
     assert again.session_state["drafts"]["cyberjurors"].values["model"]["id"] == "openai/dear"
     assert not field(again, "button", "Start").disabled
-    assert house.store.runs() == []
+    assert [*house.store.each()] == []
 
 
 def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(house: Courthouse) -> None:

@@ -243,7 +243,7 @@ def test_runs_are_listed_as_they_were_made_whatever_the_clock(bench: Bench, monk
     for number in range(3):
         monkeypatch.setattr("courtroom.engine.store.time.time", lambda now=1e9 - number * 3600: now)
         made.append(bench.start(seed=number))
-    assert [row.id for row in bench.store.runs()] == made
+    assert [row.id for row in bench.store.each()] == made
 
 
 STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charges": ["taking %d"]}\n'
@@ -279,7 +279,7 @@ def test_what_ifs_of_a_killed_process_are_taken_up(house: Courthouse, monkeypatc
         (name,) = house.experiments.resume_interrupted()
         house.experiments.wait(name, 60)
     assert house.experiments.store.status(name) == "done"
-    assert len(house.store.runs()) == 6
+    assert len([*house.store.each()]) == 6
 
 
 def at_once(*processes: forks.Fork) -> None:
@@ -337,7 +337,7 @@ def test_six_processes_that_open_no_store_at_once_make_one(tmp_path: Path, monke
         for process in six:
             process.output()
     house = Courthouse(Settings(home=tmp_path / "empty"))
-    assert {row.seed for row in house.store.runs()} == {process.pid for process in six}
+    assert {row.seed for row in house.store.each()} == {process.pid for process in six}
     assert_whole(house)
 
 
@@ -373,7 +373,7 @@ def test_an_experiment_of_two_servers_is_one(tmp_path: Path, house: Courthouse, 
     assert told == [[kept.id, "done"]] * len(living)
     cells = list(store.cells(kept.id))
     assert [cell.reason for cell in cells if cell.state != "done"] == []
-    runs = sorted(row.id for row in house.store.runs())
+    runs = sorted(row.id for row in house.store.each())
     assert runs == sorted({cell.run for cell in cells}), "each cell has one run, and no run is left over"
     assert (asked - total).total() <= (spec().at_once if killed else 0), "only what a killed process had under way"
 
@@ -438,7 +438,7 @@ def test_two_servers_clicked_at_once_do_nothing_twice(house: Courthouse) -> None
     acts = [act.number for act in house.store.interventions.of(run)]
     assert acts == [*range(1, len(acts) + 1)] != [], "one of them at least stepped in"
     assert len(acts) + len(refused) >= 2, "who did not was told"
-    assert doomed not in {row.id for row in house.store.runs()}
+    assert doomed not in {row.id for row in house.store.each()}
 
 
 RUNS, CALLS, KILLS = 3, 6, 3
@@ -482,7 +482,7 @@ def takes_up(folder: Path, last: int, log: Path) -> None:
     server_store.run = dying
     bench = Bench(folder, dying_model(0, log))
     bench.runner.resume_interrupted()
-    for row in bench.store.runs():
+    for row in bench.store.each():
         bench.runner.wait(row.id, 60)
         if bench.store.status(row.id) == "paused":  # two processes died over it: it is left to a person, who goes on
             drive(bench, row.id)

@@ -251,6 +251,7 @@ def test_a_bad_row_hides_no_other_and_is_set_aside(spoiled: set[str], home: Path
     code, cases, err = shell(home, "cases")
     assert (code, "can't be read" in err) == (0, "cases" in spoiled)
     assert len(cases.splitlines()) > 10
+    assert ("can't be read" in shell(home, "experiment", "status")[2]) == ("experiments" in spoiled)
     for name in spoiled & SHOWN:
         assert "be read" in "".join(warning.value for warning in page(name).warning)
     found = {finding.about: finding.state for finding in examine(Settings(home=home))}
@@ -259,6 +260,15 @@ def test_a_bad_row_hides_no_other_and_is_set_aside(spoiled: set[str], home: Path
     assert shell(home, "doctor", "--mend")[0] == 0
     assert list(home.glob("set-aside-*.json"))
     assert all(finding.state == "fine" for finding in examine(Settings(home=home)))
+
+
+def test_a_locked_store_is_told_in_a_sentence_and_logged(home: Path, shell: Shell, monkeypatch: Any) -> None:
+    monkeypatch.setattr("courtroom.store.sqlite.PATIENCE_S", 0.05)
+    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        code, _, err = shell(home, "panels", "delete", "two neighbours")
+    assert (code, "locked" in one_sentence(err)) == (1, True)
+    assert "Traceback" in (home / "courtroom.log").read_text()
 
 
 ENDINGS = ("-wal", "-shm")
@@ -274,7 +284,7 @@ def good(tmp_path: Path) -> Path:
 
 def runs(home: Path) -> list[str]:
     with closing(Courthouse(Settings(home=home))) as house:
-        return [run.id for run in house.store.runs()]
+        return [run.id for run in house.store.each()]
 
 
 def hears(home: Path) -> None:
