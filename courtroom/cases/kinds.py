@@ -83,7 +83,7 @@ def kinds_of(heard: str) -> tuple[str, ...]:
 
 
 def parse_case(data: Any) -> Case:
-    """Read a case from plain data; raises `CaseError` (`NotInstalled`) where its kind is not known, else `ValidationError`."""
+    """Read a case from plain data. Raises `ValidationError`, or `CaseError`: its kind is not known (`NotInstalled`)."""
     if not isinstance(data, dict):
         raise CaseError("a case must be a JSON object with fields such as `kind`, `id` and `title`.")
     kind, kinds = data.get("kind"), case_kinds()

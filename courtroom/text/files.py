@@ -23,7 +23,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @contextmanager
 def replacing(to: Path) -> Iterator[Path]:
-    """Give a file to write, in a folder that is made, which takes this name once all of it is written: until then the old one stays whole."""
+    """Give a file to write, which takes this name once all of it is written: until then the old one stays whole. Its
+    folder is made where there is none."""
     to = to.resolve()
     if to.exists() and not to.is_file():  # such as /dev/stdout
         yield to
