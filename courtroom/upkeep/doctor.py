@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
+from contextlib import closing
 from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, requires, version
 from itertools import chain
@@ -256,6 +257,9 @@ UNUSED = "unused"
 """The folder for what no case needs."""
 
 
+_SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
+
+
 def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     """Content hashes, missing files, and files that no case needs any more."""
     needed = _needed(house)  # first: the samples put their media in place
@@ -294,12 +298,14 @@ def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 def _needed(house: Courthouse) -> dict[str, str]:
     """Content hashes with the title of a case that needs each; cases that can't be read are reported elsewhere."""
-    cases = house.library.cases()
-    for row in house.database.each("SELECT body FROM snapshots"):
-        with suppress(ValueError, CourtroomError):
+    cases, unread = house.library.cases(), dict[str, str]()
+    for row in house.database.each("SELECT body FROM snapshots UNION ALL SELECT body FROM cases"):
+        try:
             cases.append(parse_case(json.loads(row["body"])))
+        except (ValueError, CourtroomError):  # such as of a kind whose package is missing: what it has stays
+            unread |= dict.fromkeys(_SHA256.findall(str(row["body"])), "a case that can't be read here")
     every = chain(cases, house.datasets.with_media())
-    return {one.sha256: f"“{case.title}”" for case in every for one in case.media() if one.sha256}
+    return unread | {one.sha256: f"“{case.title}”" for case in every for one in case.media() if one.sha256}
 
 
 def _digest(name: str) -> str:
