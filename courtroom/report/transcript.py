@@ -160,7 +160,10 @@ def methods(record: Record, procedure: Procedure) -> str:
     taken_part = {"members": len(record.members), "calls": len(given), "models": answered, "when": when}
     known_by = {"seed": run.seed, "digest": keys}
     said = [
-        _("The case “{case}” was heard by the procedure {procedure} of Courtroom; version {version} wrote this down.", **heard),
+        _(
+            "The case “{case}” was heard by the procedure {procedure} of Courtroom; version {version} wrote this down.",
+            **heard,
+        ),
         _("{members} members took part; {calls} answers were given by {models}, from {when} on.", **taken_part),
         _("Settings other than the procedure's own: {settings}.", settings="; ".join(map(translated, turned)))
         if turned
