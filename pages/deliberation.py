@@ -27,11 +27,11 @@ began = time.thread_time()
 house = courthouse()
 run: str = st.query_params.get("run") or st.session_state.get("run", "")  # another page drops the address's
 try:
-    record = house.record(run) if run else None
+    found = house.record(run) if run else None
 except NoSuchRun:
-    record = None
+    found = None
     st.session_state.pop("run", None)
-if record is None:
+if found is None:
     st.title(_("Deliberation"))
     if run:
         st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
@@ -47,6 +47,7 @@ if st.session_state.get("run", run) != run:  # what was open is of another run
     for opened in ("member", "call"):
         st.session_state.pop(opened, None)
 st.session_state["run"] = st.query_params["run"] = run
+record = found
 
 procedure = house.procedures[record.run.procedure].about(record.case)
 votes = any(role.votes for role in procedure.roles)

@@ -1,6 +1,7 @@
 """One seat: what this juror may see, and a form for its answer. The link gives no way to the rest of the run."""
 
 import time
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -63,7 +64,7 @@ else:
             if wrong := unfit(question.answer_schema, answer):
                 st.error(_("Fill in, or put right: {fields}.", fields=", ".join(wrong)))
             else:
-                do(lambda: give(question, answer))
+                do(partial(give, question, answer))
 
 
 def news() -> bool:

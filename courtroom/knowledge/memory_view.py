@@ -303,7 +303,8 @@ class Memory:
             return MemoryView(number, parts)
 
         view = await asyncio.to_thread(made)
-        if len({entry.vector.size for entry in (*view.standards.every, *view.directives.every)}) > 1:
+        sizes = {one.vector.size for one in view.standards.every} | {one.vector.size for one in view.directives.every}
+        if len(sizes) > 1:
             return await self._made(number, afresh=True)  # another model has the embedding's name now
         return view
 
@@ -313,10 +314,9 @@ class Memory:
         for (part, name), body in self._states.changes(before.at, number).items():
             unit = None if body is None else getattr(self, part).parse(body)
             known = before.parts[part].get(name)
+            vector: Floats | None = known.vector if unit and known and known.unit.text == unit.text else None
             if part == "buffer":
                 vector = np.zeros(0, np.float32)
-            else:
-                vector = known.vector if unit and known and known.unit.text == unit.text else None
             changed[part, name] = unit, vector
         return changed
 

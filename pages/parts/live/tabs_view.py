@@ -222,7 +222,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
     stages = {"All": "All"} | {stage.path: stage.name for stage in record.stages}
     top = st.columns(2)
     stage = top[0].selectbox(_("Stage"), list(stages), format_func=lambda path: translated(stages[path]))
-    member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: translated(names.get(i, i)))
+    member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: translated(names.get(i) or str(i)))
     calls = [call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member)]
     rows = []
     for call in calls:
