@@ -398,7 +398,7 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert shown["Model"] == ("offline", "openai/dear")
     assert field(app, "button", "Start").disabled
     assert field(app, "button", "Start step by step").disabled
-    press(app, "Use the defaults")
+    press(app, "Leave the setup as it is")
     assert not field(app, "button", "Start").disabled
     assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
     again = setup_page(link)
