@@ -159,6 +159,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     (folder / "census.csv").write_text(CENSUS)
     (folder / "data").symlink_to(ROOT / "data")
     stands_for = {"FOLDER": str(folder / "out"), "STEP": "1"}
+    stands_for["embedding=local/longformer"] = "embedding=hashed-ngrams"  # the other needs weights
     if "FILE" in words:
         stands_for["FILE"] = str(given_file(words, folder))
     stands_for |= {"ADDRESS": os.environ.get("ADDRESS", ""), "EXPERIMENT": "first-ballot-curve"}
