@@ -209,7 +209,7 @@ def test_the_list_of_runs_opens_the_moment_at_which_it_was_said(house: Courthous
     path, said = statement(record)
     app = opened_at("runs")
     field(app, "text_input", "Search").set_value(said[:40]).run()
-    assert any(one.label.startswith("Said ") for one in app.expander)
+    assert any(one.label.startswith("Said: ") for one in app.expander)
     ran(next(one for one in app.button if one.key == f"moment-{record.run.id}-{path}").click())
     assert app.query_params["moment"] == path
     assert record.run.title in texts(app)
