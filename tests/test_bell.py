@@ -127,8 +127,8 @@ def test_a_run_of_another_rings_nobody_else(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setenv("COURTROOM_MAIL", f"smtp://{box.url}")
         monkeypatch.setenv("COURTROOM_MAIL_TO", "everybody@lab.example")
         with closed_house(tmp_path, monkeypatch) as house:
-            ada, ann, bob = (person(house, name, Access.RUN) for name in ("ada", "ann", "bob"))
-            for who in (ada, bob):
+            eve, ann, bob = (person(house, name, Access.RUN) for name in ("eve", "ann", "bob"))
+            for who in (eve, bob):
                 with acts(who):
                     house.accounts.ring(True)
             with acts(ann):
